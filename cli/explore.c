@@ -6,6 +6,7 @@
 
 #include "cli/refuse.h"
 #include "cli/run.h"
+#include "base/text.h"
 
 /* The command line. */
 struct command_line {
@@ -53,15 +54,13 @@ const struct manual manual_explore = {
  * even if with nothing but defaults. */
 static void print_bounds(const struct command_line *line, char text[128])
 {
-	int used = snprintf(text, 128, "skew=%d%s", line->skew,
-			    line->values ? ",values" : "");
-
+	snprintf(text, 128, "skew=%d%s", line->skew,
+		 line->values ? ",values" : "");
 	if (line->max_runs)
-		used += snprintf(text + used, 128 - (size_t)used,
-				 ",max-runs=%d", line->max_runs);
+		(void)dist__append(text, 128, ",max-runs=%d", line->max_runs);
 	if (line->max_seconds)
-		(void)snprintf(text + used, 128 - (size_t)used,
-			       ",max-seconds=%d", line->max_seconds);
+		(void)dist__append(text, 128, ",max-seconds=%d",
+				   line->max_seconds);
 }
 
 int command_explore(int argc, const char **argv)

@@ -7,6 +7,7 @@
 #include "core/capability.h"
 #include "core/reduce.h"
 #include "worlds/worlds.h"
+#include "base/text.h"
 
 #define MOST_WORLDS 8
 
@@ -83,25 +84,23 @@ static struct answer about_call(const struct dist__world *world, int i)
  * it; else it says what not. */
 static struct answer about_op(const struct dist__world *world, int op)
 {
-	struct answer answer = {"yes"};
+	struct answer answer = {""};
 	bool some = false;
-	size_t used = 0;
 
 	for (int i = 0; i < DIST_NUM_DTYPES; i++) {
 		enum dist_dtype dtype = (enum dist_dtype)i;
 
 		if (dist__world_reduces(world, (enum dist_reduce_op)op, dtype))
 			some = true;
-		else if (dist__reduce_has(dtype, (enum dist_reduce_op)op) &&
-			 used < sizeof answer.text)
-			used += (size_t)snprintf(answer.text + used,
-						 sizeof answer.text - used,
-						 "%s%s", used ? ", " : "not ",
-						 dist_dtype_name(dtype));
+		else if (dist__reduce_has(dtype, (enum dist_reduce_op)op))
+			(void)dist__append(answer.text, sizeof answer.text,
+					   "%s%s",
+					   answer.text[0] ? ", " : "not ",
+					   dist_dtype_name(dtype));
 	}
 	if (!some)
 		return (struct answer){"no"};
-	return answer;
+	return answer.text[0] ? answer : (struct answer){"yes"};
 }
 
 static struct answer about_dtype(const struct dist__world *world, int dtype)
@@ -141,11 +140,10 @@ static int print(const struct section *section, enum dist__form form, FILE *out)
 {
 	struct dist__rows table = {.columns = NULL};
 	char columns[256];
-	int used = snprintf(columns, sizeof columns, "%s", section->heading);
 
+	snprintf(columns, sizeof columns, "%s", section->heading);
 	for (const struct dist__world *const *w = dist__worlds(); *w; w++)
-		used += snprintf(columns + used, sizeof columns - (size_t)used,
-				 ";%s", (*w)->name);
+		(void)dist__append(columns, sizeof columns, ";%s", (*w)->name);
 	table.columns = columns;
 	for (int i = 0; i < section->num; i++)
 		add_row(section, i, &table);

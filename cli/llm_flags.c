@@ -1,30 +1,18 @@
 /* llm_flags.c - a layout as command lines: ours, torchtitan's, Megatron-LM's.
  */
 #include "cli/llm_flags.h"
+#include "base/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 /* A text that grows. */
 struct text {
 	char *at;
-	size_t size, used;
+	size_t size;
 };
 
-static __attribute__((format(printf, 2, 3))) void
-append(struct text *text, const char *format, ...)
-{
-	va_list args;
-	int len;
-
-	if (text->used >= text->size)
-		return;
-	va_start(args, format);
-	len = vsnprintf(text->at + text->used, text->size - text->used, format,
-			args);
-	va_end(args);
-	text->used += len > 0 ? (size_t)len : 0;
-}
+#define append(text, ...)                                                      \
+	((void)dist__append((text)->at, (text)->size, __VA_ARGS__))
 
 static void append_count(struct text *text, const char *flag, int count,
 			 int usual)
@@ -64,7 +52,7 @@ static void append_overlap(struct text *text, const struct llm_layout *layout,
 
 void llm_flags_layout(const struct llm_layout *layout, char *text, size_t size)
 {
-	struct text all = {text, size, 0};
+	struct text all = {text, size};
 	struct llm_layout usual;
 
 	llm_layout_init(&usual);
@@ -122,9 +110,10 @@ void llm_flags_predict(const struct llm_question *question,
 		"inter-bandwidth", "inter-latency", "intra-bandwidth",
 		"intra-latency"};
 	const struct llm_request *request = question->request;
-	struct text all = {text, size, 0};
+	struct text all = {text, size};
 	char flags[512];
 
+	*text = '\0';
 	llm_flags_layout(layout, flags, sizeof flags);
 	append(&all, "lockstep predict --model %s --machine %s", request->model,
 	       request->machine);
@@ -181,7 +170,7 @@ void llm_flags_torchtitan(const struct llm_layout *layout, int layers,
 	static const char *const recomputes[LLM_RECOMPUTES] = {
 		"none", "selective", "full", "full"};
 	const char *lack = titan_lacks(layout, layers);
-	struct text all = {text, size, 0};
+	struct text all = {text, size};
 	bool copies = layout->shard == LLM_DDP;
 	int shard =
 		layout->shard == LLM_HSDP ? layout->shard_ranks : layout->dp;
@@ -317,7 +306,7 @@ void llm_flags_megatron(const struct llm_layout *layout,
 			const struct llm_architecture *model, char *text,
 			size_t size)
 {
-	struct text all = {text, size, 0};
+	struct text all = {text, size};
 
 	*text = '\0';
 	append(&all,

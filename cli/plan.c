@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/progress.h"
+#include "base/text.h"
 #include "base/refuse.h"
 #include "cli/check_writable.h"
 #include "cli/llm_flags.h"
@@ -359,9 +360,9 @@ static void describe_loss(const struct llm_answer *first,
 {
 	struct llm_part parts[LLM_PARTS], others[LLM_PARTS];
 	double loss = second->step_ns - first->step_ns;
-	int used = snprintf(text, size, "%.1f ms a step, %.1f %%", loss / 1e6,
-			    100 * loss / first->step_ns);
 
+	snprintf(text, size, "%.1f ms a step, %.1f %%", loss / 1e6,
+		 100 * loss / first->step_ns);
 	llm_parts(&first->breakdown, parts);
 	llm_parts(&second->breakdown, others);
 	for (int named = 0; named < 4; named++) {
@@ -372,11 +373,11 @@ static void describe_loss(const struct llm_answer *first,
 			    fabs(others[most].ns - parts[most].ns))
 				most = i;
 		loss = others[most].ns - parts[most].ns;
-		if (fabs(loss) < 5e4 || used < 0 || (size_t)used >= size)
+		if (fabs(loss) < 5e4)
 			break;
-		used += snprintf(text + used, size - (size_t)used,
-				 "%s %s %+.1f ms", named ? "," : ":",
-				 parts[most].name, loss / 1e6);
+		(void)dist__append(text, size, "%s %s %+.1f ms",
+				   named ? "," : ":", parts[most].name,
+				   loss / 1e6);
 		others[most].ns = parts[most].ns;
 	}
 }

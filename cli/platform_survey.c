@@ -6,6 +6,7 @@
 #include "cli/child.h"
 #include "core/backend.h"
 #include "sim/launch.h"
+#include "base/text.h"
 
 /* The routes of a longer ring take longer than the answer. */
 #define RING_RANKS 4096
@@ -22,16 +23,15 @@ static void describe_network(const struct dist__platform *platform,
 {
 	static const char prefix[] = "network/";
 	const size_t len = strlen(prefix);
-	size_t i, n, used = 0;
+	size_t n;
 	const struct dist__fact *facts = dist__platform_facts(platform, &n);
 
-	for (i = 0; i < n && used < sizeof survey->network; i++)
+	for (size_t i = 0; i < n; i++)
 		if (strncmp(facts[i].key, prefix, len) == 0)
-			used += (size_t)snprintf(survey->network + used,
-						 sizeof survey->network - used,
-						 "%s%s %s", used ? ", " : "",
-						 facts[i].key + len,
-						 facts[i].value);
+			(void)dist__append(survey->network,
+					   sizeof survey->network, "%s%s %s",
+					   survey->network[0] ? ", " : "",
+					   facts[i].key + len, facts[i].value);
 }
 
 /* In a child. */

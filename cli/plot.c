@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/data.h"
+#include "base/text.h"
 #include "lockstep/dist.h"
 #include "base/output.h"
 
@@ -65,7 +66,6 @@ void plot_title(const char *what, const struct dist__trace *trace, char *title,
 		size_t size)
 {
 	static const char *const keys[] = {"platform", "profile"};
-	size_t used;
 
 	snprintf(title, size, "%s: %s%s%d ranks", what,
 		 trace->backend ? trace->backend : "",
@@ -75,10 +75,9 @@ void plot_title(const char *what, const struct dist__trace *trace, char *title,
 		const char *name = dist__trace_fact(trace, keys[i]);
 		int length = name ? name_length(&name) : 0;
 
-		used = strlen(title);
 		if (length > 0)
-			snprintf(title + used, size - used, ", %s %.*s",
-				 keys[i], length, name);
+			(void)dist__append(title, size, ", %s %.*s", keys[i],
+					   length, name);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "base/rows.h"
+#include "base/text.h"
 #include "cli/tally.h"
 #include "model/library/library.h"
 
@@ -113,7 +114,6 @@ static void add_profile(json_t *conditions, const struct prediction *p)
 {
 	const struct dist__profile *profile = &p->profile;
 	char text[1024], reduction[64] = "reduction free";
-	int used;
 
 	if (profile->reduce_Bps > 0)
 		snprintf(reduction, sizeof reduction, "reduction at %.4g GB/s",
@@ -125,14 +125,12 @@ static void add_profile(json_t *conditions, const struct prediction *p)
 			     profile->message_overhead_ns, reduction));
 	if (!profile->library[0])
 		return;
-	used = snprintf(text, sizeof text, "%s, from %s", profile->library,
-			profile->source);
-	for (size_t i = 0;
-	     i < profile->num_constants && used < (int)sizeof text; i++)
-		used += snprintf(text + used, sizeof text - (size_t)used,
-				 "%s %s %g", i ? "," : ";",
-				 profile->constants[i].name,
-				 profile->constants[i].value);
+	snprintf(text, sizeof text, "%s, from %s", profile->library,
+		 profile->source);
+	for (size_t i = 0; i < profile->num_constants; i++)
+		(void)dist__append(text, sizeof text, "%s %s %g", i ? "," : ";",
+				   profile->constants[i].name,
+				   profile->constants[i].value);
 	json_object_set_new(conditions, "library", json_string(text));
 }
 
@@ -141,7 +139,6 @@ static void add_calibration(json_t *conditions, const struct prediction *p)
 {
 	const struct calibration *last = NULL;
 	char all[768] = "";
-	size_t used = 0;
 
 	if (!p->request->machine && !p->rows[0].survey.fabric.num_calibrations)
 		return;
@@ -157,11 +154,9 @@ static void add_calibration(json_t *conditions, const struct prediction *p)
 		last = now;
 		if (now)
 			library_calibration_describe(now, text, sizeof text);
-		if (used < sizeof all)
-			used += (size_t)snprintf(
-				all + used, sizeof all - used,
-				"%sfrom %d ranks on: %s", used ? "; " : "",
-				p->rows[i].step.world_size, text);
+		(void)dist__append(all, sizeof all, "%sfrom %d ranks on: %s",
+				   *all ? "; " : "", p->rows[i].step.world_size,
+				   text);
 	}
 	json_object_set_new(conditions, "calibration",
 			    json_string(p->request->num_world_sizes > 1
@@ -174,17 +169,16 @@ static void add_fidelity(json_t *conditions, const struct prediction *p)
 {
 	unsigned named = 0;
 	char text[256] = "";
-	size_t used = 0;
 
 	for (size_t i = 0; i < p->request->num_world_sizes; i++) {
 		enum dist__fidelity fidelity = p->rows[i].fidelity;
 
 		if (named & 1U << fidelity)
 			continue;
-		used += (size_t)snprintf(text + used, sizeof text - used,
-					 "%s%s: %s", named ? "; " : "",
-					 dist__fidelity_name(fidelity),
-					 dist__fidelity_meaning(fidelity));
+		(void)dist__append(text, sizeof text, "%s%s: %s",
+				   named ? "; " : "",
+				   dist__fidelity_name(fidelity),
+				   dist__fidelity_meaning(fidelity));
 		named |= 1U << fidelity;
 	}
 	json_object_set_new(conditions, "fidelity", json_string(text));

@@ -12,15 +12,13 @@
  * one already. */
 static void append(char *text, size_t size, const char *line, size_t length)
 {
-	size_t used = strlen(text);
-
 	for (; length > 0 && strchr(" \t", *line); line++)
 		length--;
 	while (length > 0 && strchr(" \t\r", line[length - 1]))
 		length--;
 	if (length > 0)
-		snprintf(text + used, size - used, "%s%.*s", used ? "\n" : "",
-			 (int)length, line);
+		(void)dist__append(text, size, "%s%.*s", *text ? "\n" : "",
+				   (int)length, line);
 }
 
 void provenance_platform(const char *path, char *text, size_t size)

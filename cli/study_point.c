@@ -9,11 +9,10 @@
 /* Writes all values of an axis, separated by commas. */
 static void join(const struct study_axis *axis, char *text, size_t size)
 {
-	size_t used = 0;
-
-	for (size_t i = 0; i < axis->num_values && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s",
-					 i ? "," : "", axis->values[i].text);
+	*text = '\0';
+	for (size_t i = 0; i < axis->num_values; i++)
+		(void)dist__append(text, size, "%s%s", i ? "," : "",
+				   axis->values[i].text);
 }
 
 /* What predict has options for, but a study does not. */

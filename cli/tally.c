@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include "base/text.h"
 
 static const char *const reasons[DIST__BY_NUM] = {
 	[DIST__BY_LINKS] = "whose own messages share links",
@@ -24,20 +25,18 @@ static uint64_t by_messages(const struct dist__tally *tally)
 void tally_describe(const struct dist__tally *tally, char *text, size_t size)
 {
 	const char *between = "; by messages ";
-	size_t used;
 
 	text[0] = '\0';
 	if (tally->fidelity != DIST__FIDELITY_FLOW)
 		return;
-	used = (size_t)snprintf(
-		text, size, "%" PRIu64 " of %" PRIu64 " collectives were flows",
-		tally->flows, tally->flows + by_messages(tally));
-	for (int i = 0; i < DIST__BY_NUM && used < size; i++) {
+	snprintf(text, size,
+		 "%" PRIu64 " of %" PRIu64 " collectives were flows",
+		 tally->flows, tally->flows + by_messages(tally));
+	for (int i = 0; i < DIST__BY_NUM; i++) {
 		if (tally->messages[i] == 0)
 			continue;
-		used += (size_t)snprintf(text + used, size - used,
-					 "%s%" PRIu64 " %s", between,
-					 tally->messages[i], reasons[i]);
+		(void)dist__append(text, size, "%s%" PRIu64 " %s", between,
+				   tally->messages[i], reasons[i]);
 		between = ", ";
 	}
 }

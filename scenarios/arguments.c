@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/quantity.h"
+#include "base/text.h"
 #include "base/refuse.h"
 #include "base/spelling.h"
 
@@ -83,22 +84,20 @@ const char *option_peek(int argc, const char **argv, const char *name)
 static bool choose(const char *choices, const char *text, char *list,
 		   size_t size)
 {
-	size_t used = 0;
 	bool found = false;
 
+	*list = '\0';
 	while (*choices) {
 		size_t len = strcspn(choices, "|");
 		bool last = !choices[len];
 
 		found = found || (strlen(text) == len &&
 				  strncmp(choices, text, len) == 0);
-		if (used < size)
-			used += (size_t)snprintf(list + used, size - used,
-						 "%s%.*s",
-						 used == 0 ? ""
-						 : last    ? " or "
-							   : ", ",
-						 (int)len, choices);
+		(void)dist__append(list, size, "%s%.*s",
+				   !*list ? ""
+				   : last ? " or "
+					  : ", ",
+				   (int)len, choices);
 		choices += len + !last;
 	}
 	return found;

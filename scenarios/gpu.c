@@ -187,24 +187,20 @@ enum dist_error gpu_choose(const struct gpu *gpu, const char *precision,
 			   struct gpu_rate *rate, struct dist_message *message)
 {
 	char known[64] = "";
-	size_t used = 0;
 
 	for (int p = 0; p < GPU_PRECISIONS; p++) {
 		if (!choose(gpu, p, rate))
 			continue;
 		if (!precision || strcmp(precision, precisions[p]) == 0)
 			return DIST_OK;
-		used += (size_t)snprintf(known + used, sizeof known - used,
-					 " %s", precisions[p]);
+		(void)dist__append(known, sizeof known, " %s", precisions[p]);
 	}
-	if (used)
-		snprintf(message->text, sizeof message->text,
-			 "--precision %.20s: expected for %.64s one of%s",
-			 precision, gpu->name, known);
-	else
-		snprintf(message->text, sizeof message->text,
-			 "%s; or --flops or --step-ms", gpu->unknown);
-	return DIST_ERR_INVALID_ARGUMENT;
+	if (!*known)
+		return dist__refuse(message, "%s; or --flops or --step-ms",
+				    gpu->unknown);
+	return dist__refuse(message,
+			    "--precision %.20s: expected for %.64s one of%s",
+			    precision, gpu->name, known);
 }
 
 const struct gpu_rate *gpu_peak(const struct gpu *gpu, const char *precision)

@@ -67,7 +67,6 @@ void physics_judge(const struct workload_setup *setup, int world_size,
 	const struct gpu *gpu = &setup->gpu;
 	const struct gpu_rate *peak =
 		gpu_peak(gpu, setup->job.arguments->precision);
-	size_t used = 0;
 	char held[96];
 
 	*p = (struct physics){.memory_bytes = memory_of(setup, world_size)};
@@ -84,14 +83,14 @@ void physics_judge(const struct workload_setup *setup, int world_size,
 				 setup->flops / 1e12, text, highest / 1e12);
 	}
 	if (gpu->memory_bytes > 0 && p->memory_bytes > gpu->memory_bytes)
-		used = (size_t)snprintf(
-			p->impossible, sizeof p->impossible,
-			"needs %.4g GB a rank for %s, %s has %.4g GB",
-			p->memory_bytes / 1e9, held, gpu->name,
-			gpu->memory_bytes / 1e9);
+		snprintf(p->impossible, sizeof p->impossible,
+			 "needs %.4g GB a rank for %s, %s has %.4g GB",
+			 p->memory_bytes / 1e9, held, gpu->name,
+			 gpu->memory_bytes / 1e9);
 	if (peak && setup->flops > peak->flops * (1 + 1e-9))
-		snprintf(p->impossible + used, sizeof p->impossible - used,
-			 "%scomputes at %.4g TFLOP/s, above the %s, %g TFLOP/s",
-			 used ? "; " : "", setup->flops / 1e12, peak->text,
-			 peak->flops / 1e12);
+		(void)dist__append(
+			p->impossible, sizeof p->impossible,
+			"%scomputes at %.4g TFLOP/s, above the %s, %g TFLOP/s",
+			p->impossible[0] ? "; " : "", setup->flops / 1e12,
+			peak->text, peak->flops / 1e12);
 }

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "base/text.h"
 
 #define DEFAULT_BATCH 32.0
 
@@ -156,19 +157,17 @@ void workload_arguments_describe(const struct workload_arguments *a,
 {
 	struct workload_arguments defaults;
 	const struct option *o;
-	size_t used = 0;
 	char value[64];
 
 	workload_arguments_init(&defaults, workload);
 	text[0] = '\0';
-	for (o = workload_options; o->name && used < size; o++) {
+	for (o = workload_options; o->name; o++) {
 		const void *field = (const char *)a + o->offset;
 		const void *usual = (const char *)&defaults + o->offset;
 
 		if (!o->takers || !option_is_taken(o, workload) ||
 		    print_value(o, field, usual, value))
 			continue;
-		used += (size_t)snprintf(text + used, size - used, " --%s%s",
-					 o->name, value);
+		(void)dist__append(text, size, " --%s%s", o->name, value);
 	}
 }

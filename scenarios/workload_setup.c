@@ -1,5 +1,6 @@
 /* From checked arguments to a job. */
 #include "base/refuse.h"
+#include "base/text.h"
 #include "scenarios/workload.h"
 
 #include <math.h>
@@ -48,16 +49,15 @@ static void choose_job(struct workload_setup *setup,
 		       const struct workload *workload,
 		       struct schedule_rate *rate)
 {
-	size_t used = strlen(setup->compute);
-
 	if (workload != &workload_ddp_step || !setup->gpu.name[0])
 		return;
 	rate->job = schedule_job_gpu;
-	snprintf(setup->compute + used, sizeof setup->compute - used,
-		 "; in DDP %g us more a tensor, %g us a bucket, %g %% each "
-		 "doubling of ranks",
-		 rate->job.tensor_ns / 1e3, rate->job.bucket_ns / 1e3,
-		 100 * rate->job.doubling);
+	(void)dist__append(
+		setup->compute, sizeof setup->compute,
+		"; in DDP %g us more a tensor, %g us a bucket, %g %% each "
+		"doubling of ranks",
+		rate->job.tensor_ns / 1e3, rate->job.bucket_ns / 1e3,
+		100 * rate->job.doubling);
 }
 
 /* Chooses the device and its rate, and says what that stands on. */
@@ -126,18 +126,16 @@ static enum dist_error choose_pace(struct workload_setup *setup,
 				   const struct workload_arguments *a,
 				   struct dist_message *message)
 {
-	size_t used = strlen(setup->compute);
-
 	setup->refused = "straggler";
 	setup->pace.jitter = a->jitter_percent / 100;
 	setup->pace.seed = (uint64_t)a->seed;
 	if (a->jitter_percent > 0)
-		used += (size_t)snprintf(
-			setup->compute + used, sizeof setup->compute - used,
-			", jitter %g %% (seed %d)", a->jitter_percent, a->seed);
-	if (a->stragglers && used < sizeof setup->compute)
-		snprintf(setup->compute + used, sizeof setup->compute - used,
-			 ", stragglers %.60s", a->stragglers);
+		(void)dist__append(setup->compute, sizeof setup->compute,
+				   ", jitter %g %% (seed %d)",
+				   a->jitter_percent, a->seed);
+	if (a->stragglers)
+		(void)dist__append(setup->compute, sizeof setup->compute,
+				   ", stragglers %.60s", a->stragglers);
 	return pace_read(&setup->pace, a->stragglers, message);
 }
 

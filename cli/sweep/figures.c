@@ -1,6 +1,7 @@
 #include "cli/sweep/figures.h"
 
 #include "cli/sweep/figure_data.h"
+#include "base/text.h"
 
 /* More curves cannot be told apart, more bars not be read. */
 #define CURVES_MOST 8
@@ -140,15 +141,13 @@ static bool is_first(const struct study *study, const struct figure *figure,
  * study; and which make no difference. */
 static void tell_shared(const struct study *study, struct figure *figure)
 {
-	size_t used = 0, size = sizeof figure->text;
-
 	figure->text[0] = '\0';
-	for (size_t i = 0; i < study->num_axes && used < size; i++)
+	for (size_t i = 0; i < study->num_axes; i++)
 		if ((!figure->own[i] || figure->alike[i]) &&
 		    study->axes[i].num_values > 1)
-			used += (size_t)snprintf(
-				figure->text + used, size - used, "%s%s %s",
-				used ? ", " : "", study->axes[i].name,
+			(void)dist__append(
+				figure->text, sizeof figure->text, "%s%s %s",
+				*figure->text ? ", " : "", study->axes[i].name,
 				figure->alike[i]
 					? "any"
 					: study_value(study, figure->point, i));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/yaml_keys.h"
+#include "base/text.h"
 #include "cli/sweep/range.h"
 
 /* ---- values ----------------------------------------------------------- */
@@ -241,13 +242,11 @@ void study_stamp(const struct study *study, FILE *out)
 void study_describe(const struct study *study, size_t point, char *text,
 		    size_t size)
 {
-	size_t used = 0;
-
 	text[0] = '\0';
-	for (size_t i = 0; i < study->num_axes && used < size; i++)
+	for (size_t i = 0; i < study->num_axes; i++)
 		if (study->axes[i].num_values > 1)
-			used += (size_t)snprintf(text + used, size - used,
-						 "%s%s %s", used ? ", " : "",
-						 study->axes[i].name,
-						 study_value(study, point, i));
+			(void)dist__append(text, size, "%s%s %s",
+					   *text ? ", " : "",
+					   study->axes[i].name,
+					   study_value(study, point, i));
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/refuse.h"
+#include "base/text.h"
 
 /* Where a description knows no rate, any usual one will do: what was calibrated
  * says what it is. Of sockets what NCCL takes them for, which choose. */
@@ -83,9 +84,8 @@ enum dist_error machine_network_choose(const struct machine *machine,
 	if (*network)
 		return DIST_OK;
 	for (size_t i = 0; i < machine->num_networks; i++)
-		snprintf(names + strlen(names), sizeof names - strlen(names),
-			 "%s%s", i ? " or " : "",
-			 machine->networks[i].transport);
+		(void)dist__append(names, sizeof names, "%s%s", i ? " or " : "",
+				   machine->networks[i].transport);
 	return dist__refuse(
 		message,
 		"%s has no network of transport \"%.40s\": expected %s",

@@ -1,6 +1,7 @@
 /* calibration.c - what was measured of a library on a machine, as a value and
  * as a line of text. */
 #include "model/library/calibration.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,21 +70,21 @@ static const struct {
 bool library_calibration_print(const struct calibration *c,
 			       char text[CALIBRATION_TEXT])
 {
-	int used = snprintf(text, CALIBRATION_TEXT,
-			    "rows=%d;residual=%.17g;checked=%d;error=%.17g",
-			    c->rows, c->residual, c->checked, c->error);
+	bool fits = snprintf(text, CALIBRATION_TEXT,
+			     "rows=%d;residual=%.17g;checked=%d;error=%.17g",
+			     c->rows, c->residual, c->checked,
+			     c->error) < CALIBRATION_TEXT;
 
-	for (size_t i = 0; i < TEXTS && used < CALIBRATION_TEXT; i++)
-		used += snprintf(text + used, CALIBRATION_TEXT - (size_t)used,
-				 ";%s=%s", texts[i].key,
-				 (const char *)c + texts[i].offset);
-	for (size_t i = 0; i < c->num_constants && used < CALIBRATION_TEXT; i++)
-		used += snprintf(text + used, CALIBRATION_TEXT - (size_t)used,
-				 ";%s%s=%.17g",
-				 c->constants[i].is_at_bound ? "bound."
-							     : "constant.",
-				 c->constants[i].name, c->constants[i].value);
-	return used < CALIBRATION_TEXT;
+	for (size_t i = 0; i < TEXTS; i++)
+		fits &= dist__append(text, CALIBRATION_TEXT, ";%s=%s",
+				     texts[i].key,
+				     (const char *)c + texts[i].offset);
+	for (size_t i = 0; i < c->num_constants; i++)
+		fits &= dist__append(
+			text, CALIBRATION_TEXT, ";%s%s=%.17g",
+			c->constants[i].is_at_bound ? "bound." : "constant.",
+			c->constants[i].name, c->constants[i].value);
+	return fits;
 }
 
 static bool take_text(struct calibration *c, const char *key, const char *value)
@@ -149,19 +150,18 @@ bool library_calibration_parse(struct calibration *calibration,
 void library_calibration_describe(const struct calibration *c, char *text,
 				  size_t size)
 {
-	size_t used = (size_t)snprintf(
-		text, size,
-		"calibrated on %s from %d row%s of %s, residual %.1f %%, of "
-		"all %d rows %.1f %%",
-		c->date, c->rows, c->rows == 1 ? "" : "s", c->from,
-		100 * c->residual, c->checked, 100 * c->error);
 	const char *lead = "; at its bound, so the model lacks something: ";
 
-	for (size_t i = 0; i < c->num_constants && used < size; i++) {
+	snprintf(text, size,
+		 "calibrated on %s from %d row%s of %s, residual %.1f %%, of "
+		 "all %d rows %.1f %%",
+		 c->date, c->rows, c->rows == 1 ? "" : "s", c->from,
+		 100 * c->residual, c->checked, 100 * c->error);
+	for (size_t i = 0; i < c->num_constants; i++) {
 		if (!c->constants[i].is_at_bound)
 			continue;
-		used += (size_t)snprintf(text + used, size - used, "%s%s", lead,
-					 c->constants[i].name);
+		(void)dist__append(text, size, "%s%s", lead,
+				   c->constants[i].name);
 		lead = ", ";
 	}
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/refuse.h"
+#include "base/text.h"
 #include "model/library/model.h"
 
 static const struct library_model *const models[] = {
@@ -44,15 +45,14 @@ static bool knows(const struct library_model *model, const char *constant)
 static enum dist_error refuse_library(const struct dist__profile *profile,
 				      struct dist_message *message)
 {
-	int used = snprintf(message->text, sizeof message->text,
-			    "profile %s: unknown library \"%s\": expected",
-			    profile->name, profile->library);
+	enum dist_error error = dist__refuse(
+		message, "profile %s: unknown library \"%s\": expected",
+		profile->name, profile->library);
 
-	for (size_t i = 0; models[i] && used < (int)sizeof message->text; i++)
-		used += snprintf(message->text + used,
-				 sizeof message->text - (size_t)used, "%s %s",
-				 i ? "," : "", models[i]->name);
-	return DIST_ERR_INVALID_ARGUMENT;
+	for (size_t i = 0; models[i]; i++)
+		(void)dist__append(message->text, sizeof message->text, "%s %s",
+				   i ? "," : "", models[i]->name);
+	return error;
 }
 
 enum dist_error library_check(const struct dist__profile *profile,

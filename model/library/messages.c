@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/refuse.h"
+#include "base/text.h"
 #include "model/library/message_law.h"
 #include "model/library/model.h"
 #include "model/library/placement.h"
@@ -186,17 +187,16 @@ static enum dist_error refuse_algorithm(const struct dist__profile *profile,
 					struct dist_message *message)
 {
 	const struct dist__algorithm *const *all;
-	int used = snprintf(
-		message->text, sizeof message->text,
+	enum dist_error error = dist__refuse(
+		message,
 		"%s: the model of %s has no algorithm \"%.40s\": expected",
 		dist__op_name(call->op), profile->library, call->algorithm);
 
 	for (all = dist__algorithms(); *all; all++)
-		if ((*all)->op == call->op && used < (int)sizeof message->text)
-			used += snprintf(message->text + used,
-					 sizeof message->text - (size_t)used,
-					 " %s", (*all)->name);
-	return DIST_ERR_INVALID_ARGUMENT;
+		if ((*all)->op == call->op)
+			(void)dist__append(message->text, sizeof message->text,
+					   " %s", (*all)->name);
+	return error;
 }
 
 /* Names of another way to call, for which it chooses as for any. */

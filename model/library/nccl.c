@@ -5,6 +5,8 @@
 
 #include "model/library/model.h"
 #include "model/library/nccl.h"
+#include "base/refuse.h"
+#include "base/text.h"
 
 static const char *const algorithm_names[] = {"ring", "tree", "nvls",
 					      "nvlstree", NULL};
@@ -34,16 +36,14 @@ static enum dist_error refuse(const struct library_call *call, const char *what,
 			      const char *name, const char *const *names,
 			      struct dist_message *message)
 {
-	int used = snprintf(message->text, sizeof message->text,
-			    "%s: NCCL has no %s \"%.40s\" here: expected one "
-			    "of",
-			    dist__op_name(call->op), what, name);
+	enum dist_error error = dist__refuse(
+		message, "%s: NCCL has no %s \"%.40s\" here: expected one of",
+		dist__op_name(call->op), what, name);
 
-	for (; *names && used < (int)sizeof message->text; names++)
-		used += snprintf(message->text + used,
-				 sizeof message->text - (size_t)used, " %s",
-				 *names);
-	return DIST_ERR_INVALID_ARGUMENT;
+	for (; *names; names++)
+		(void)dist__append(message->text, sizeof message->text, " %s",
+				   *names);
+	return error;
 }
 
 /* The least predicted of the pairs that are not ruled out; false: none is. */

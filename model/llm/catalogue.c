@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/data.h"
+#include "base/text.h"
 #include "base/quantity.h"
 #include "base/refuse.h"
 #include "base/spelling.h"
@@ -198,16 +199,14 @@ static enum dist_error refuse_name(const struct row *rows, size_t num,
 {
 	enum { MOST = 4 };
 	char near[MOST * 66] = "";
-	size_t used = 0, shown = 0;
+	size_t shown = 0;
 
 	for (size_t d = 1; d < 64 && shown < MOST; d++)
 		for (size_t i = 0; i < num && shown < MOST; i++)
-			if (distance(&rows[i], asked) == d) {
-				used += (size_t)snprintf(
-					near + used, sizeof near - used, "%s%s",
-					shown++ ? ", " : "",
-					rows[i].model.name);
-			}
+			if (distance(&rows[i], asked) == d)
+				(void)dist__append(near, sizeof near, "%s%s",
+						   shown++ ? ", " : "",
+						   rows[i].model.name);
 	return dist__refuse(message,
 			    "no language model \"%.64s\": expected a "
 			    "config.json or a name of %s, such as %s",

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/statistics.h"
+#include "base/text.h"
 
 /* Where nothing was measured of a pass of attention: A100 and B200 reach 0.86
  * and 0.90 of the forward pass in the backward one. */
@@ -395,7 +396,7 @@ static void say(struct llm_device *device, const struct llm_device *const *kin,
 {
 	static const char *const what[] = {"GEMM", "attention", "memory"};
 	char *text = device->assumed;
-	size_t room = sizeof device->assumed, used = 0;
+	size_t room = sizeof device->assumed;
 
 	text[0] = '\0';
 	for (size_t k = 1; k < num; k++) {
@@ -403,18 +404,16 @@ static void say(struct llm_device *device, const struct llm_device *const *kin,
 
 		for (size_t i = 0; i < 3; i++)
 			if (from[i] == k) {
-				used = strlen(text);
-				snprintf(text + used, room - used, "%s%s",
-					 any    ? " and "
-					 : used ? ", "
-						: "",
-					 what[i]);
+				(void)dist__append(text, room, "%s%s",
+						   any     ? " and "
+						   : *text ? ", "
+							   : "",
+						   what[i]);
 				any = true;
 			}
-		used = strlen(text);
 		if (any)
-			snprintf(text + used, room - used, " as on %s",
-				 kin[k]->name);
+			(void)dist__append(text, room, " as on %s",
+					   kin[k]->name);
 	}
 }
 

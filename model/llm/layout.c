@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/divisors.h"
+#include "base/text.h"
 #include "base/refuse.h"
 
 #define MOST_RANKS  (1 << 20)
@@ -242,13 +243,10 @@ static enum dist_error check_ranges(const struct checker *c)
 static void also_divided(int64_t *number, int by, const char *what, char *text,
 			 size_t size)
 {
-	size_t used = strlen(text);
-
 	if (by <= 0)
 		return;
 	*number = dist__divisors_common(*number, by);
-	snprintf(text + used, size - used, "%s%d%s", used ? ", " : "", by,
-		 what);
+	(void)dist__append(text, size, "%s%d%s", *text ? ", " : "", by, what);
 }
 
 /* Megatron pads the vocabulary; its transformer_config.py refuses what else tp

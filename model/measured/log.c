@@ -349,10 +349,9 @@ static enum dist_error find_transport(const struct reader *r,
 			 "; NCCL says \"Using network %.40s\"", network);
 	for (size_t i = 0; machine && i < machine->num_networks; i++) {
 		const char *name = machine->networks[i].transport;
-		size_t used = strlen(names);
 
-		snprintf(names + used, sizeof names - used, "%s%s",
-			 used ? " or " : "", name);
+		(void)dist__append(names, sizeof names, "%s%s",
+				   *names ? " or " : "", name);
 		if (network && !log_network_has(network, name))
 			continue;
 		*transport = name;

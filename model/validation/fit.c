@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/refuse.h"
+#include "base/text.h"
 #include "base/statistics.h"
 #include "model/cluster/machine.h"
 #include "model/validation/call.h"
@@ -93,12 +94,11 @@ static void add_name(struct calibration *c, const struct collectives *table)
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 	const char *dot = strrchr(name, '.');
-	size_t used = strlen(c->from);
 	bool is_table = dot && strcmp(dot, ".tsv") == 0;
 	size_t length = is_table ? (size_t)(dot - name) : strlen(name);
 
-	snprintf(c->from + used, sizeof c->from - used, "%s%.*s",
-		 used ? ", " : "", (int)length, name);
+	(void)dist__append(c->from, sizeof c->from, "%s%.*s",
+			   c->from[0] ? ", " : "", (int)length, name);
 	/* The text is one of YAML, and a word of library_calibration_print()'s.
 	 */
 	for (char *at = c->from; *at; at++)

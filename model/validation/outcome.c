@@ -6,6 +6,7 @@
 
 #include "model/measured/baseline.h"
 #include "model/validation/call.h"
+#include "base/text.h"
 
 /* Predicts one row, the next of outcome, or counts it as left out. */
 static enum dist_error predict(struct outcome *outcome, size_t i, double fit_us,
@@ -134,11 +135,10 @@ static bool append(const struct outcome_row *row, char *text, size_t size)
 		 row->algorithm, row->protocol[0] ? " " : "", row->protocol,
 		 bytes);
 	if (used + strlen(words) + sizeof(", ...") > size) {
-		snprintf(text + used, size - used, ", ...");
+		(void)dist__append(text, size, ", ...");
 		return false;
 	}
-	snprintf(text + used, size - used, "%s", words);
-	return true;
+	return dist__append(text, size, "%s", words);
 }
 
 /* The first row of which the algorithm is not forced, else of which the
