@@ -151,7 +151,8 @@ static void find_missing(struct check_finding *f)
 {
 	struct check_missing *missing = &f->missing;
 
-	if (!check_find_missing(f->board, missing))
+	if (!check_find_unmade(&f->picture, missing) &&
+	    !check_find_missing(f->board, missing))
 		return;
 	for (int culprits = 1; culprits >= 0; culprits--)
 		for (uint32_t i = 0; i < missing->num; i++) {
@@ -161,7 +162,8 @@ static void find_missing(struct check_finding *f)
 
 			if (odd == culprits)
 				add(f, own->rank,
-				    check_account_call(f->board, own), odd);
+				    check_account_call(f->board, missing, own),
+				    odd);
 		}
 	add_line(f, missing->caller, missing->call);
 }

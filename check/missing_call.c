@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/dependence.h"
 #include "check/disagreement.h"
 
 /* ---- accounts --------------------------------------------------------- */
@@ -90,14 +91,26 @@ bool check_same_account(const struct check_account *a,
 	return a->collectives == b->collectives && a->trail == b->trail;
 }
 
-const struct check_call *check_account_call(const struct check_board *board,
-					    const struct check_account *account)
+static const struct check_call *last_call(const struct check_board *board,
+					  const struct check_account *account)
 {
 	const struct check_slot *slot = &board->slots[account->rank];
 	const struct check_call *call = check_last_collective(
 		slot, account->group_id, account->generation);
 
 	return call ? call : check_call_find(slot, slot->calls);
+}
+
+const struct check_call *check_account_call(const struct check_board *board,
+					    const struct check_missing *missing,
+					    const struct check_account *account)
+{
+	const struct check_call *own = NULL;
+
+	if (missing->call && account->collectives > missing->call->index)
+		own = check_counterpart(&board->slots[account->rank],
+					missing->call);
+	return own ? own : last_call(board, account);
 }
 
 /* ---- comparing -------------------------------------------------------- */
@@ -166,26 +179,33 @@ static void find_call(const struct check_board *board,
 			check_counterpart(&board->slots[more->rank], &place);
 }
 
-/* Puts a group's accounts, which differ, into *missing. */
-static bool take(const struct check_board *board,
-		 const struct check_account *accounts, uint32_t num,
-		 struct check_missing *missing)
+/* Puts a group's accounts, which differ, into *missing, which owns them now. */
+static void settle(const struct check_board *board, struct check_account *own,
+		   uint32_t num, struct check_missing *missing)
 {
-	struct check_account *own = calloc(num, sizeof *own);
 	uint32_t i = 0;
 
-	if (!own)
-		return false;
-	memcpy(own, accounts, num * sizeof *own);
 	missing->accounts = own;
 	missing->num = num;
 	missing->usual = find_usual(own, num);
-	while (check_same_account(&own[i], &missing->usual))
+	while (i + 1 < num && check_same_account(&own[i], &missing->usual))
 		i++;
 	missing->odd = own[i];
 	missing->tie = count_like(own, num, &missing->odd) ==
 		       count_like(own, num, &missing->usual);
 	find_call(board, missing);
+}
+
+static bool take(const struct check_board *board,
+		 const struct check_account *accounts, uint32_t num,
+		 struct check_missing *missing)
+{
+	struct check_account *own = calloc(num, sizeof *own);
+
+	if (!own)
+		return false;
+	memcpy(own, accounts, num * sizeof *own);
+	settle(board, own, num, missing);
 	return true;
 }
 
@@ -212,6 +232,111 @@ bool check_find_missing(const struct check_board *board,
 	}
 	free(accounts);
 	return missing->accounts != NULL;
+}
+
+/* ---- ranks that wait for who is gone ------------------------------------- */
+
+/* Whether none of the members that have made the call at place needs one that
+ * has not: it is over for them, or would be where nothing waits. */
+static bool goes_on_without(const struct check_board *board,
+			    const struct check_call *call)
+{
+	uint32_t root = (uint32_t)call->peer_rank;
+	bool root_came = root < board->world_size &&
+			 check_collectives(&board->slots[root], call->group_id,
+					   call->generation) > call->index;
+
+	switch (check_dependence(call)) {
+	case CHECK_ROOT_NEEDS:
+		return !root_came;
+	case CHECK_OTHERS_NEED:
+		return root_came;
+	default:
+		return false;
+	}
+}
+
+/* The accounts of group, as far as the call of that index: who has made it, and
+ * who has not. False: one is not known, or no memory. */
+static bool take_unmade(const struct check_picture *p,
+			const struct check_group *group,
+			const struct check_call *place,
+			struct check_missing *missing)
+{
+	struct check_account *own = calloc(group->num_members, sizeof *own);
+
+	for (uint32_t i = 0; own && i < group->num_members; i++) {
+		uint32_t rank = check_group_member(group, i);
+		uint32_t made =
+			check_collectives(&p->board->slots[rank],
+					  place->group_id, place->generation);
+
+		if (made == UINT32_MAX) {
+			free(own);
+			return false;
+		}
+		own[i] = (struct check_account){
+			.generation = place->generation,
+			.group_id = place->group_id,
+			.leader = place->leader,
+			.rank = rank,
+			.collectives = made > place->index ? place->index + 1
+							   : place->index};
+	}
+	if (!own)
+		return false;
+	missing->unmade = true;
+	settle(p->board, own, group->num_members, missing);
+	return missing->call && goes_on_without(p->board, missing->call);
+}
+
+/* Whether rank has ended well, or left the group that cohort waits in, and no
+ * failure led it to. */
+static bool is_gone(const struct check_picture *p,
+		    const struct check_cohort *cohort, uint32_t rank)
+{
+	const struct check_slot *slot = &p->board->slots[rank];
+
+	return !slot->failed && !slot->damaged &&
+	       (slot->state == CHECK_RANK_FINISHED ||
+		check_has_left(p, cohort, rank));
+}
+
+/* Whether cohort waits in a collective for a rank that is gone, and what that
+ * lacks first is a call that the others go on without. */
+static bool waits_for_unmade(const struct check_picture *p,
+			     const struct check_cohort *cohort,
+			     struct check_missing *missing)
+{
+	struct check_call place;
+	uint32_t rank;
+
+	if (!check_is_caught(cohort) || cohort->wait || !cohort->group ||
+	    cohort->call->tag >= 0)
+		return false;
+	place = *cohort->call;
+	for (rank = check_next_awaited(p, cohort, 0); rank < p->world_size;
+	     rank = check_next_awaited(p, cohort, rank + 1)) {
+		*missing = (struct check_missing){.accounts = NULL};
+		place.index =
+			check_collectives(&p->board->slots[rank],
+					  place.group_id, place.generation);
+		if (is_gone(p, cohort, rank) &&
+		    take_unmade(p, cohort->group, &place, missing))
+			return true;
+		check_missing_release(missing);
+	}
+	return false;
+}
+
+bool check_find_unmade(const struct check_picture *p,
+		       struct check_missing *missing)
+{
+	*missing = (struct check_missing){.accounts = NULL};
+	for (uint32_t i = 0; i < p->num_cohorts; i++)
+		if (waits_for_unmade(p, &p->cohorts[i], missing))
+			return true;
+	return false;
 }
 
 void check_missing_release(struct check_missing *missing)
@@ -273,11 +398,17 @@ static void report_side(struct check_lines *lines,
 			const struct side *side)
 {
 	const struct check_account *like = side->like;
-	const struct check_call *call = check_account_call(board, like);
+	const struct check_missing *missing = side->missing;
+	const struct check_call *call = last_call(board, like);
 	uint32_t n = like->collectives;
 	FILE *out = check_line(lines, 1);
 
 	check_print_ranks(out, board->world_size, on_side, side);
+	if (missing->unmade && n > missing->call->index) {
+		fputs(" called ", out);
+		check_print_call_in_place(out, missing->call);
+		return;
+	}
 	if (n > 0)
 		fprintf(out, " made %u call%s there", n, n > 1 ? "s" : "");
 	else

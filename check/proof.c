@@ -1,57 +1,33 @@
 #include "check/proof.h"
 
-#include <string.h>
-
+#include "check/dependence.h"
 #include "check/disagreement.h"
 #include "check/message.h"
 #include "check/picture.h"
 
-/* Who is done only when others have called, by the names of the operations. */
-enum dependent { NOBODY, EVERYBODY, ROOT, OTHERS };
-
-static enum dependent dependent_of(const struct check_call *call)
-{
-	static const struct {
-		const char *op;
-		enum dependent dependent;
-	} table[] = {
-		{"recv", EVERYBODY},
-		{"barrier", EVERYBODY},
-		{"rpc_shutdown", EVERYBODY},
-		{"all_reduce", EVERYBODY},
-		{"all_gather", EVERYBODY},
-		{"reduce_scatter", EVERYBODY},
-		{"all_to_all", EVERYBODY},
-		{"reduce", ROOT},
-		{"gather", ROOT},
-		{"broadcast", OTHERS},
-		{"scatter", OTHERS},
-	};
-
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (strcmp(call->op, table[i].op) == 0)
-			return table[i].dependent;
-	return NOBODY;
-}
-
 /* Whether the call, which some have not issued that it waits for, cannot end
  * before they do. What only hands bytes on ends when these have gone, however
- * long that takes. */
+ * long that takes; not so where ranks agree before (but for a call on several
+ * tensors, which may go by messages). */
 static bool needs_others(const struct check_board *board, uint32_t rank,
-			 const struct check_call *call)
+			 const struct check_call *call, bool agreed)
 {
 	uint32_t root = (uint32_t)call->peer_rank;
 
-	switch (dependent_of(call)) {
-	case EVERYBODY:
+	if (agreed && !call->terms_text[0] &&
+	    (check_is_send(call) ||
+	     check_dependence(call) != CHECK_NEEDS_NOBODY))
 		return true;
-	case ROOT:
+	switch (check_dependence(call)) {
+	case CHECK_NEEDS_ALL:
+		return true;
+	case CHECK_ROOT_NEEDS:
 		return rank == root;
-	case OTHERS:
+	case CHECK_OTHERS_NEED:
 		return rank != root && root < board->world_size &&
 		       check_collectives(&board->slots[root], call->group_id,
 					 call->generation) <= call->index;
-	case NOBODY:
+	case CHECK_NEEDS_NOBODY:
 		break;
 	}
 	return false;
@@ -69,7 +45,7 @@ static bool is_caught_remotely(const struct check_picture *p, uint32_t rank,
 }
 
 static bool is_caught(const struct check_picture *p, uint32_t rank,
-		      int64_t timeout_ns)
+		      const struct check_rules *rules)
 {
 	const struct check_slot *slot = &p->board->slots[rank];
 	const struct check_call *call = check_call_find(slot, slot->waiting);
@@ -78,12 +54,13 @@ static bool is_caught(const struct check_picture *p, uint32_t rank,
 		return is_caught_remotely(p, rank, call);
 	return slot->state == CHECK_RANK_WAITING && call &&
 	       call->state == CHECK_CALL_ISSUED &&
-	       call->timeout_ns >= timeout_ns &&
+	       call->timeout_ns >= rules->timeout_ns &&
 	       !check_cohort_of(p, rank)->may_move &&
-	       needs_others(p->board, rank, call);
+	       needs_others(p->board, rank, call, rules->agreed);
 }
 
-static bool nothing_moves(const struct check_picture *p, int64_t timeout_ns)
+static bool nothing_moves(const struct check_picture *p,
+			  const struct check_rules *rules)
 {
 	uint32_t caught = 0;
 
@@ -93,17 +70,29 @@ static bool nothing_moves(const struct check_picture *p, int64_t timeout_ns)
 	for (uint32_t rank = 0; rank < p->world_size; rank++) {
 		if (p->board->slots[rank].state == CHECK_RANK_FINISHED)
 			continue;
-		if (!is_caught(p, rank, timeout_ns))
+		if (!is_caught(p, rank, rules))
 			return false;
 		caught++;
 	}
 	return caught > 0;
 }
 
-struct check_verdict check_prove(const struct check_board *board,
-				 int64_t timeout_ns)
+/* That nothing moves is the proof, even if that goes back to a missing call. */
+static struct check_verdict judge_standstill(const struct check_board *board)
 {
 	const struct check_facts facts = {.lost_rank = -1, .nothing_moves = 1};
+	struct check_verdict verdict = check_judge(board, &facts);
+	uint32_t rank;
+
+	if (verdict.kind == CHECK_MISMATCH &&
+	    !check_unequal_parts(board, &rank))
+		verdict.kind = CHECK_DEADLOCK;
+	return verdict;
+}
+
+struct check_verdict check_prove(const struct check_board *board,
+				 const struct check_rules *rules)
+{
 	struct check_verdict verdict = {CHECK_FINE, -1};
 	struct check_disagreement found;
 	struct check_picture picture;
@@ -119,8 +108,8 @@ struct check_verdict check_prove(const struct check_board *board,
 		     found.b->index != CHECK_INDEX_UNKNOWN))
 			verdict = (struct check_verdict){CHECK_MISMATCH,
 							 (int)found.rank_a};
-	} else if (nothing_moves(&picture, timeout_ns)) {
-		verdict = check_judge(board, &facts);
+	} else if (nothing_moves(&picture, rules)) {
+		verdict = judge_standstill(board);
 	}
 	check_picture_release(&picture);
 	return verdict;

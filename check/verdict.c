@@ -116,6 +116,27 @@ static struct check_verdict judge_remains(const struct check_board *board,
 		       : (struct check_verdict){CHECK_FINE, -1};
 }
 
+/* Verdict, or CHECK_MISMATCH if that nothing moves goes back to a call that a
+ * rank never made, and that the others could have done without. */
+static struct check_verdict refine(const struct check_board *board,
+				   const struct check_verdict *verdict)
+{
+	struct check_picture picture;
+	struct check_missing missing;
+	struct check_verdict refined = *verdict;
+
+	if (verdict->kind != CHECK_DEADLOCK ||
+	    !check_picture_init(&picture, board))
+		return refined;
+	if (check_find_unmade(&picture, &missing)) {
+		refined = (struct check_verdict){CHECK_MISMATCH,
+						 (int)missing.odd.rank};
+		check_missing_release(&missing);
+	}
+	check_picture_release(&picture);
+	return refined;
+}
+
 /* Verdict, or CHECK_INVALID if it goes back to a refused call. */
 static struct check_verdict trace_back(const struct check_board *board,
 				       const struct check_facts *facts,
@@ -130,9 +151,10 @@ static struct check_verdict trace_back(const struct check_board *board,
 struct check_verdict check_judge(const struct check_board *board,
 				 const struct check_facts *facts)
 {
-	const struct check_verdict verdict = judge(board, facts);
+	struct check_verdict verdict = judge(board, facts);
 
-	return trace_back(board, facts, &verdict);
+	verdict = trace_back(board, facts, &verdict);
+	return refine(board, &verdict);
 }
 
 struct check_verdict check_judge_end(const struct check_board *board,
@@ -152,7 +174,7 @@ struct check_verdict check_hence(const struct check_board *board,
 
 	if (verdict.kind == CHECK_FINE && facts->lost_rank < 0)
 		verdict = judge_remains(board, &verdict);
-	return verdict;
+	return refine(board, &verdict);
 }
 
 struct check_verdict check_judge_interrupted(const struct check_board *board,

@@ -95,7 +95,9 @@ struct check_race {
  * deadlock (nothing moves, or a call failed and its rank waits in a cycle or
  * for a rank that has finished); a timeout; CHECK_FINE. Also CHECK_FINE without
  * memory. If a refused call led to it (a rank that gave up, a mismatch, a
- * wait), CHECK_INVALID.
+ * wait), CHECK_INVALID. A deadlock counts as CHECK_MISMATCH if it goes back to
+ * a call that a rank never made and that the others could do without
+ * (missing_call.h).
  */
 struct check_verdict check_judge(const struct check_board *board,
 				 const struct check_facts *facts);

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/variable.h"
 #include "base/quantity.h"
@@ -143,12 +144,25 @@ static int find_damaged(const struct check_board *board)
 	return first < board->world_size ? (int)first : -1;
 }
 
+/* Over a library of collectives ranks agree before they call it
+ * (realbackend/agree). */
+static struct check_rules rules_of(const struct dist__job_spec *spec)
+{
+	const char *backend = spec->backend ? spec->backend : "tcp";
+
+	return (struct check_rules){
+		.timeout_ns = spec->timeout_ns > 0 ? spec->timeout_ns
+						   : DIST_TIMEOUT_DEFAULT,
+		.agreed = strcmp(backend, "mpi") == 0 ||
+			  strcmp(backend, "nccl") == 0};
+}
+
 void dist__hang_watchdog_judge(struct dist__hang_watchdog *watchdog,
 			       struct dist__status_request *request,
 			       const struct dist__agent *agent,
 			       struct dist__workers *workers)
 {
-	int64_t timeout_ns = workers->plumbing.spec->timeout_ns;
+	const struct check_rules rules = rules_of(workers->plumbing.spec);
 	struct check_cause cause = {.weight = CHECK_CAUSE_PROVED};
 	struct check_verdict verdict = {CHECK_FINE, -1};
 	struct check_board *board = dist__status_request_found(request);
@@ -157,9 +171,7 @@ void dist__hang_watchdog_judge(struct dist__hang_watchdog *watchdog,
 	if (board && is_watched(watchdog, agent, workers) &&
 	    stood_still(watchdog, agent, board)) {
 		revive(board, workers);
-		verdict = check_prove(board, timeout_ns > 0
-						     ? timeout_ns
-						     : DIST_TIMEOUT_DEFAULT);
+		verdict = check_prove(board, &rules);
 		damaged = find_damaged(board);
 	}
 	free(board);

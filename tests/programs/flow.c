@@ -148,6 +148,18 @@ enum dist_error skips_the_last_gather(struct job *job)
 	return DIST_OK;
 }
 
+/* Nobody needs it for that, and whether its part can still be sent to it when
+ * it is gone is chance. */
+enum dist_error skips_the_last_broadcast(struct job *job)
+{
+	float weights[2] = {0};
+
+	for (int i = 0; i < (at_fault(job, 2) ? 2 : 3); i++)
+		/* partner */
+		try(dist_broadcast(job->world, floats(weights), 0, NULL));
+	return DIST_OK;
+}
+
 /* One rank misses a monitored barrier: it waits for a message. */
 enum dist_error misses_the_roll_call(struct job *job)
 {

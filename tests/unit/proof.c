@@ -291,12 +291,111 @@ static void expect(const struct proof_case *c, enum check_verdict_kind kind)
 		  check_verdict_name(kind), check_verdict_name(c->proved));
 }
 
+static void prove(const struct proof_case *c, size_t num, bool agreed)
+{
+	const struct check_rules rules = {60 * SECOND, agreed};
+
+	for (size_t i = 0; i < num; i++) {
+		struct check_board *board = board_after(&c[i]);
+
+		expect(&c[i], check_prove(board, &rules).kind);
+		free(board);
+	}
+}
+
 Test(proof, proves_what_is_certain_and_nothing_else)
 {
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct check_board *board = board_after(&cases[i]);
+	prove(cases, sizeof cases / sizeof *cases, false);
+}
 
-		expect(&cases[i], check_prove(board, 60 * SECOND).kind);
+/* Over MPI and NCCL no call ends before all have issued it. */
+static const struct proof_case agreeing[] = {
+	{.what = "a gather without one that is gone",
+	 .world_size = 3,
+	 .steps = {{0, "gather", 0, -1, WAITS, 0, 0},
+		   {1, "gather", 0, -1, WAITS, 0, 0}},
+	 .proved = CHECK_DEADLOCK,
+	 .state = CHECK_RANK_FINISHED},
+	{.what = "a broadcast without one that is gone",
+	 .world_size = 3,
+	 .steps = {{0, "broadcast", 0, -1, WAITS, 0, 0},
+		   {1, "broadcast", 0, -1, WAITS, 0, 0}},
+	 .proved = CHECK_DEADLOCK,
+	 .state = CHECK_RANK_FINISHED},
+	{.what = "a broadcast without one that computes",
+	 .world_size = 3,
+	 .steps = {{0, "broadcast", 0, -1, WAITS, 0, 0},
+		   {1, "broadcast", 0, -1, WAITS, 0, 0}},
+	 .proved = CHECK_FINE},
+	{.what = "two sends to each other",
+	 .world_size = 2,
+	 .steps = {{0, "send", 1, 0, WAITS, 0, 0},
+		   {1, "send", 0, 0, WAITS, 0, 0}},
+	 .proved = CHECK_DEADLOCK},
+	{.what = "a gather in which all are",
+	 .world_size = 2,
+	 .steps = {{0, "gather", 0, -1, WAITS, 0, 0},
+		   {1, "gather", 0, -1, WAITS, 0, 0}},
+	 .proved = CHECK_FINE}};
+
+Test(proof, proves_more_where_ranks_agree_before)
+{
+	struct check_board *board;
+
+	prove(agreeing, sizeof agreeing / sizeof *agreeing, true);
+	/* Who has left may yet be sent what it is sent by itself. */
+	board = board_after(&agreeing[1]);
+	cr_expect_eq(
+		check_prove(board, &(struct check_rules){60 * SECOND, false})
+			.kind,
+		CHECK_FINE);
+	free(board);
+}
+
+/* A call that one never made, and that the others could do without, is the
+ * same fault whether they wait in it, have done with it, or run into it. */
+static const struct proof_case unmade[] = {
+	{.what = "a broadcast without one that is gone",
+	 .world_size = 4,
+	 .steps = {{0, "broadcast", 0, -1, FAILED, 0, 0},
+		   {1, "broadcast", 0, -1, DONE, 0, 0},
+		   {2, "broadcast", 0, -1, DONE, 0, 0}},
+	 .proved = CHECK_MISMATCH,
+	 .state = CHECK_RANK_FINISHED},
+	{.what = "a sum after that broadcast",
+	 .world_size = 4,
+	 .steps = {{0, "broadcast", 0, -1, DONE, 0, 0},
+		   {1, "broadcast", 0, -1, DONE, 0, 0},
+		   {2, "broadcast", 0, -1, DONE, 0, 0},
+		   {0, "all_reduce", -1, -1, WAITS, 0, 0},
+		   {1, "all_reduce", -1, -1, FAILED, 0, 0}},
+	 .proved = CHECK_MISMATCH,
+	 .state = CHECK_RANK_FINISHED},
+	{.what = "a reduce without its root",
+	 .world_size = 3,
+	 .steps = {{0, "reduce", 2, -1, FAILED, 0, 0},
+		   {1, "reduce", 2, -1, FAILED, 0, 0}},
+	 .proved = CHECK_MISMATCH,
+	 .state = CHECK_RANK_FINISHED},
+	{.what = "a reduce without one that its root needs",
+	 .world_size = 3,
+	 .steps = {{0, "reduce", 0, -1, FAILED, 0, 0},
+		   {1, "reduce", 0, -1, DONE, 0, 0}},
+	 .proved = CHECK_DEADLOCK,
+	 .state = CHECK_RANK_FINISHED},
+	{.what = "a sum, and then a broadcast, without one that is gone",
+	 .world_size = 3,
+	 .steps = {{0, "all_reduce", -1, -1, FAILED, 0, 0},
+		   {1, "all_reduce", -1, -1, FAILED, 0, 0}},
+	 .proved = CHECK_DEADLOCK,
+	 .state = CHECK_RANK_FINISHED}};
+
+Test(proof, a_call_that_could_do_without_who_is_gone_is_missing)
+{
+	for (size_t i = 0; i < sizeof unmade / sizeof *unmade; i++) {
+		struct check_board *board = board_after(&unmade[i]);
+
+		expect(&unmade[i], board_kind(board));
 		free(board);
 	}
 }

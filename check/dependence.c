@@ -1,0 +1,28 @@
+#include "check/dependence.h"
+
+#include <string.h>
+
+enum check_dependence check_dependence(const struct check_call *call)
+{
+	static const struct {
+		const char *op;
+		enum check_dependence dependence;
+	} table[] = {
+		{"recv", CHECK_NEEDS_ALL},
+		{"barrier", CHECK_NEEDS_ALL},
+		{"rpc_shutdown", CHECK_NEEDS_ALL},
+		{"all_reduce", CHECK_NEEDS_ALL},
+		{"all_gather", CHECK_NEEDS_ALL},
+		{"reduce_scatter", CHECK_NEEDS_ALL},
+		{"all_to_all", CHECK_NEEDS_ALL},
+		{"reduce", CHECK_ROOT_NEEDS},
+		{"gather", CHECK_ROOT_NEEDS},
+		{"broadcast", CHECK_OTHERS_NEED},
+		{"scatter", CHECK_OTHERS_NEED},
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (strcmp(call->op, table[i].op) == 0)
+			return table[i].dependence;
+	return CHECK_NEEDS_NOBODY;
+}
