@@ -7,7 +7,7 @@
 # former define, and dist_...() where it may include lockstep/. No folder at the
 # top may need another that needs it, over however many others; nor a file of
 # these folders another of them:
-downhill='base core check check/recorder check/watch sim sim/engine sim/explore
+downhill='base core core/rpc check check/recorder check/watch sim sim/engine sim/explore
 sim/platform sim/seat
 realbackend/store realbackend/launch realbackend/agree realbackend/nccl realbackend/mpi realbackend/seat trace worlds ddp model/training
 model/measured model/cluster model/loopback model/llm cli/sweep'

@@ -1,206 +1,14 @@
 /*
- * call.c - calls that this worker has made: how they begin and end.
- *
- * A call is in the table until its reply has come or can never come. It stays
- * there after its deadline: the callee may still run it.
+ * call.c - how calls of this worker begin, are waited for, and go on in other
+ * functions.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/rpc/rpc.h"
 
-/* ---- the table ------------------------------------------------------------
- */
-
-static struct dist_rpc_future **bucket_of(struct dist_rpc *rpc, uint32_t number)
-{
-	return &rpc->calls[number % DIST__RPC_BUCKETS];
-}
-
-static enum dist_error enter(struct dist_rpc *rpc,
-			     struct dist_rpc_future *future)
-{
-	struct dist_rpc_future **bucket;
-	enum dist_error error = DIST_OK;
-
-	dist__rpc_lock(rpc);
-	if (rpc->closing)
-		error = DIST_ERR_ABORTED;
-	else if (rpc->lost[future->to])
-		error = DIST_ERR_PEER_LOST;
-	if (!error) {
-		/* What REMOTE leaves goes by the number of the call. */
-		future->number = future->post.frame.kind == DIST__RPC_REMOTE
-					 ? future->post.frame.value.number
-					 : ++rpc->issued;
-		future->post.frame.call = future->number;
-		bucket = bucket_of(rpc, future->number);
-		future->next = *bucket;
-		*bucket = future;
-		rpc->outstanding++;
-	}
-	dist__rpc_unlock(rpc);
-	return error;
-}
-
-/* Takes a call out of the table; NULL: it is in there no more. Locked. */
-static struct dist_rpc_future *leave(struct dist_rpc *rpc, uint32_t number)
-{
-	struct dist_rpc_future **link = bucket_of(rpc, number), *future;
-
-	while (*link && (*link)->number != number)
-		link = &(*link)->next;
-	future = *link;
-	if (future)
-		*link = future->next;
-	return future;
-}
-
-/* ---- the end ----------------------------------------------------------------
- */
-
-static void say(struct dist_rpc_future *future, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void say(struct dist_rpc_future *future, const char *format, ...)
-{
-	va_list args;
-
-	if (!future->message)
-		future->message = calloc(1, sizeof *future->message);
-	if (!future->message)
-		return;
-	va_start(args, format);
-	vsnprintf(future->message->text, sizeof future->message->text, format,
-		  args);
-	va_end(args);
-}
-
-/* The call has ended, for those who wait; false: it had before. Takes over what
- * value holds. */
-static bool settle(struct dist_rpc_future *future, enum dist_error error,
-		   struct dist_rpc_bytes *value, const char *words)
-{
-	struct dist_rpc *rpc = future->rpc;
-	bool first;
-
-	dist__rpc_lock(rpc);
-	first = !atomic_load(&future->done);
-	if (first) {
-		future->error = error;
-		if (error) {
-			/* Says what became of the call; words are the callee's,
-			 * or NULL. */
-			const char *who = future->rpc->names[future->to];
-
-			say(future, "%s%s%s: %s", who,
-			    *future->function ? ": " : "", future->function,
-			    words ? words : dist_error_string(error));
-		} else if (value)
-			future->value = *value;
-		if (!error && value)
-			*value = (struct dist_rpc_bytes){NULL, 0};
-		atomic_store(&future->done, true);
-	}
-	dist__rpc_unlock(rpc);
-	if (value)
-		dist_rpc_bytes_free(value);
-	if (first && future->event)
-		rpc->transport->ops->events->set(future->event);
-	return first;
-}
-
-/* Whether the caller is to take care of what future has sent. */
-static bool take_post(struct dist_rpc_future *future,
-		      enum dist__rpc_progress next)
-{
-	bool taken;
-
-	dist__rpc_lock(future->rpc);
-	taken = future->progress == DIST__RPC_SENT;
-	future->progress = next;
-	dist__rpc_unlock(future->rpc);
-	return taken;
-}
-
-/* A call that has left the table ends; its reference there with it. */
-static void finish(struct dist_rpc_future *future, enum dist_error error,
-		   struct dist_rpc_bytes *value, const char *words)
-{
-	struct dist_rpc *rpc = future->rpc;
-
-	if (take_post(future, DIST__RPC_ENDED))
-		(void)dist__rpc_sent(rpc, &future->post, DIST_TIMEOUT_NEVER);
-	(void)settle(future, error, value, words);
-	dist__rpc_note_end(future);
-	if (future->on_end)
-		future->on_end(future, future->on_end_arg);
-	dist__rpc_future_drop(future);
-	dist__rpc_rest(rpc);
-}
-
-void dist__rpc_answer(struct dist_rpc *rpc, const struct dist__rpc_frame *frame,
-		      struct dist_rpc_bytes value)
-{
-	struct dist_rpc_future *future;
-	char words[256];
-
-	dist__rpc_lock(rpc);
-	future = leave(rpc, frame->call);
-	dist__rpc_unlock(rpc);
-	if (!future) {
-		dist_rpc_bytes_free(&value);
-		return;
-	}
-	if (!frame->error) {
-		finish(future, DIST_OK, &value, NULL);
-		return;
-	}
-	snprintf(words, sizeof words, "%.*s", (int)value.bytes,
-		 value.data ? (const char *)value.data : "");
-	dist_rpc_bytes_free(&value);
-	finish(future, (enum dist_error) - (int)frame->error, NULL,
-	       *words ? words : NULL);
-}
-
-void dist__rpc_calls_fail(struct dist_rpc *rpc, int to, enum dist_error error)
-{
-	struct dist_rpc_future *future, **link;
-
-	for (int i = 0; i < DIST__RPC_BUCKETS;) {
-		dist__rpc_lock(rpc);
-		link = &rpc->calls[i];
-		while (*link && to >= 0 && (*link)->to != to)
-			link = &(*link)->next;
-		future = *link;
-		if (future)
-			*link = future->next;
-		dist__rpc_unlock(rpc);
-		if (future)
-			finish(future, error, NULL, NULL);
-		else
-			i++;
-	}
-}
-
 /* ---- beginning ------------------------------------------------------ */
-
-/* The call did not come about; false: it has ended otherwise meanwhile. */
-static bool take_back(struct dist_rpc *rpc, struct dist_rpc_future *future)
-{
-	bool there;
-
-	dist__rpc_lock(rpc);
-	there = leave(rpc, future->number) != NULL;
-	dist__rpc_unlock(rpc);
-	if (!there)
-		return false;
-	dist__rpc_future_drop(future);
-	dist__rpc_rest(rpc);
-	return true;
-}
 
 static enum dist_error send_request(struct dist_rpc *rpc,
 				    struct dist_rpc_future *future,
@@ -256,12 +64,12 @@ enum dist_error dist__rpc_start(struct dist_rpc *rpc,
 	if (!fresh)
 		return dist__rpc_fail(DIST_ERR_NO_MEMORY, "%s",
 				      dist_error_string(DIST_ERR_NO_MEMORY));
-	error = enter(rpc, fresh);
+	error = dist__rpc_enter(rpc, fresh);
 	if (error)
 		dist__rpc_future_drop(fresh);
 	else
 		error = send_request(rpc, fresh, start);
-	if (error && fresh->number && !take_back(rpc, fresh))
+	if (error && fresh->number && !dist__rpc_take_back(rpc, fresh))
 		error = DIST_OK;
 	if (error) {
 		/* What becomes of a call that did not come about; the records
@@ -386,7 +194,7 @@ static enum dist_error take_reply(struct dist_rpc_future *future,
 	if (!error) {
 		dist__rpc_answer(rpc, &future->reply_frame, value);
 		/* Unless that had been given up for lost meanwhile. */
-		(void)settle(future, DIST_ERR_PEER_LOST, NULL, NULL);
+		(void)dist__rpc_settle(future, DIST_ERR_PEER_LOST, NULL, NULL);
 		return DIST_OK;
 	}
 	if (error == DIST_ERR_TIMEOUT) {
@@ -395,7 +203,7 @@ static enum dist_error take_reply(struct dist_rpc_future *future,
 			return error;
 		dist__rpc_future_drop(future);
 	}
-	(void)take_back(rpc, future);
+	(void)dist__rpc_take_back(rpc, future);
 	return error;
 }
 
@@ -409,7 +217,7 @@ static void take_late(struct dist_rpc *rpc, void *arg)
 	if (!error)
 		(void)take_reply(future, DIST_TIMEOUT_NEVER);
 	else
-		(void)take_back(rpc, future);
+		(void)dist__rpc_take_back(rpc, future);
 	dist__rpc_future_drop(future);
 }
 
@@ -425,7 +233,7 @@ enum dist_error dist__rpc_end_of(struct dist_rpc_future *future)
 		error = future->rpc->transport->ops->events->wait(
 			future->event, future->deadline_ns, future->gives_up);
 	if (error)
-		(void)settle(future, error, NULL, NULL);
+		(void)dist__rpc_settle(future, error, NULL, NULL);
 	return future->error;
 }
 
@@ -482,7 +290,7 @@ enum dist_error dist_rpc_sync(struct dist_rpc *rpc,
 		return error;
 	error = dist__rpc_await(future, "rpc_sync", site);
 	/* After a failure what the caller lent may still be on its way. */
-	if (error && take_post(future, DIST__RPC_ENDED))
+	if (error && dist__rpc_take_post(future, DIST__RPC_ENDED))
 		(void)dist__rpc_sent(rpc, &future->post, 0);
 	if (!error && value) {
 		*value = future->value;
@@ -500,7 +308,7 @@ bool dist_rpc_is_done(struct dist_rpc_future *future)
 		return true;
 	t = future->rpc->transport;
 	if (dist__rpc_now_ns(future->rpc) >= future->deadline_ns)
-		(void)settle(future, DIST_ERR_TIMEOUT, NULL, NULL);
+		(void)dist__rpc_settle(future, DIST_ERR_TIMEOUT, NULL, NULL);
 	else
 		(void)t->ops->test(t, NULL);
 	return atomic_load(&future->done);
@@ -524,4 +332,51 @@ enum dist_error dist_rpc_wait_all(struct dist_rpc_future **futures, int n)
 		}
 	}
 	return error ? dist__rpc_fail(error, "%s", message.text) : DIST_OK;
+}
+
+/* ---- then ----------------------------------------------------------- */
+
+struct sequel {
+	struct dist_rpc_future *future;
+	void (*run)(void *context, struct dist_rpc_future *future);
+	void *context;
+};
+
+static void run_sequel(struct dist_rpc *rpc, void *arg)
+{
+	struct sequel *sequel = arg;
+
+	enum dist_error error = dist_rpc_wait(sequel->future);
+
+	(void)error; /* the function will ask */
+	sequel->run(sequel->context, sequel->future);
+	dist__rpc_future_drop(sequel->future);
+	free(sequel);
+	dist__rpc_rest(rpc);
+}
+
+enum dist_error dist_rpc_then(struct dist_rpc_future *future,
+			      void (*function)(void *context,
+					       struct dist_rpc_future *future),
+			      void *context)
+{
+	struct sequel *sequel;
+	enum dist_error error;
+
+	if (!future || !function)
+		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
+				      "expected a future and a function");
+	sequel = malloc(sizeof *sequel);
+	if (!sequel)
+		return dist__rpc_fail(DIST_ERR_NO_MEMORY, "no memory");
+	*sequel = (struct sequel){future, function, context};
+	atomic_fetch_add(&future->refs, 1);
+	dist__rpc_busy(future->rpc);
+	error = dist__rpc_spawn(future->rpc, run_sequel, sequel);
+	if (!error)
+		return DIST_OK;
+	dist__rpc_rest(future->rpc);
+	dist__rpc_future_drop(future);
+	free(sequel);
+	return dist__rpc_fail(error, "%s", dist_error_string(error));
 }

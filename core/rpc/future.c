@@ -1,7 +1,9 @@
 /*
- * future.c - the program's handle of a call: its life, its value, and the
- * calls that follow it.
+ * future.c - calls that this worker has made: their futures, and the table in
+ * which a call is until its reply has come or can never come. It stays there
+ * after its deadline: the callee may still run it.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,14 +71,6 @@ void dist_rpc_future_free(struct dist_rpc_future *future)
 		dist__rpc_future_drop(future);
 }
 
-void dist_rpc_bytes_free(struct dist_rpc_bytes *value)
-{
-	if (!value)
-		return;
-	free(value->data);
-	*value = (struct dist_rpc_bytes){NULL, 0};
-}
-
 struct dist_rpc_bytes dist_rpc_value(const struct dist_rpc_future *future)
 {
 	if (!future || !atomic_load(&future->done) || future->error)
@@ -84,49 +78,210 @@ struct dist_rpc_bytes dist_rpc_value(const struct dist_rpc_future *future)
 	return future->value;
 }
 
-/* ---- then ----------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------
+ */
 
-struct sequel {
-	struct dist_rpc_future *future;
-	void (*run)(void *context, struct dist_rpc_future *future);
-	void *context;
-};
-
-static void run_sequel(struct dist_rpc *rpc, void *arg)
+static struct dist_rpc_future **bucket_of(struct dist_rpc *rpc, uint32_t number)
 {
-	struct sequel *sequel = arg;
+	return &rpc->calls[number % DIST__RPC_BUCKETS];
+}
 
-	enum dist_error error = dist_rpc_wait(sequel->future);
+enum dist_error dist__rpc_enter(struct dist_rpc *rpc,
+				struct dist_rpc_future *future)
+{
+	struct dist_rpc_future **bucket;
+	enum dist_error error = DIST_OK;
 
-	(void)error; /* the function will ask */
-	sequel->run(sequel->context, sequel->future);
-	dist__rpc_future_drop(sequel->future);
-	free(sequel);
+	dist__rpc_lock(rpc);
+	if (rpc->closing)
+		error = DIST_ERR_ABORTED;
+	else if (rpc->lost[future->to])
+		error = DIST_ERR_PEER_LOST;
+	if (!error) {
+		/* What REMOTE leaves goes by the number of the call. */
+		future->number = future->post.frame.kind == DIST__RPC_REMOTE
+					 ? future->post.frame.value.number
+					 : ++rpc->issued;
+		future->post.frame.call = future->number;
+		bucket = bucket_of(rpc, future->number);
+		future->next = *bucket;
+		*bucket = future;
+		rpc->outstanding++;
+	}
+	dist__rpc_unlock(rpc);
+	return error;
+}
+
+/* Takes a call out of the table; NULL: it is in there no more. Locked. */
+static struct dist_rpc_future *leave(struct dist_rpc *rpc, uint32_t number)
+{
+	struct dist_rpc_future **link = bucket_of(rpc, number), *future;
+
+	while (*link && (*link)->number != number)
+		link = &(*link)->next;
+	future = *link;
+	if (future)
+		*link = future->next;
+	return future;
+}
+
+/* ---- the end ----------------------------------------------------------------
+ */
+
+static void say(struct dist_rpc_future *future, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say(struct dist_rpc_future *future, const char *format, ...)
+{
+	va_list args;
+
+	if (!future->message)
+		future->message = calloc(1, sizeof *future->message);
+	if (!future->message)
+		return;
+	va_start(args, format);
+	vsnprintf(future->message->text, sizeof future->message->text, format,
+		  args);
+	va_end(args);
+}
+
+bool dist__rpc_settle(struct dist_rpc_future *future, enum dist_error error,
+		      struct dist_rpc_bytes *value, const char *words)
+{
+	struct dist_rpc *rpc = future->rpc;
+	bool first;
+
+	dist__rpc_lock(rpc);
+	first = !atomic_load(&future->done);
+	if (first) {
+		future->error = error;
+		if (error) {
+			/* Says what became of the call; words are the callee's,
+			 * or NULL. */
+			const char *who = future->rpc->names[future->to];
+
+			say(future, "%s%s%s: %s", who,
+			    *future->function ? ": " : "", future->function,
+			    words ? words : dist_error_string(error));
+		} else if (value)
+			future->value = *value;
+		if (!error && value)
+			*value = (struct dist_rpc_bytes){NULL, 0};
+		atomic_store(&future->done, true);
+	}
+	dist__rpc_unlock(rpc);
+	if (value)
+		dist_rpc_bytes_free(value);
+	if (first && future->event)
+		rpc->transport->ops->events->set(future->event);
+	return first;
+}
+
+bool dist__rpc_take_post(struct dist_rpc_future *future,
+			 enum dist__rpc_progress next)
+{
+	bool taken;
+
+	dist__rpc_lock(future->rpc);
+	taken = future->progress == DIST__RPC_SENT;
+	future->progress = next;
+	dist__rpc_unlock(future->rpc);
+	return taken;
+}
+
+/* A call that has left the table ends; its reference there with it. */
+static void finish(struct dist_rpc_future *future, enum dist_error error,
+		   struct dist_rpc_bytes *value, const char *words)
+{
+	struct dist_rpc *rpc = future->rpc;
+
+	if (dist__rpc_take_post(future, DIST__RPC_ENDED))
+		(void)dist__rpc_sent(rpc, &future->post, DIST_TIMEOUT_NEVER);
+	(void)dist__rpc_settle(future, error, value, words);
+	dist__rpc_note_end(future);
+	if (future->on_end)
+		future->on_end(future, future->on_end_arg);
+	dist__rpc_future_drop(future);
 	dist__rpc_rest(rpc);
 }
 
-enum dist_error dist_rpc_then(struct dist_rpc_future *future,
-			      void (*function)(void *context,
-					       struct dist_rpc_future *future),
-			      void *context)
+void dist__rpc_answer(struct dist_rpc *rpc, const struct dist__rpc_frame *frame,
+		      struct dist_rpc_bytes value)
 {
-	struct sequel *sequel;
-	enum dist_error error;
+	struct dist_rpc_future *future;
+	char words[256];
 
-	if (!future || !function)
-		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
-				      "expected a future and a function");
-	sequel = malloc(sizeof *sequel);
-	if (!sequel)
-		return dist__rpc_fail(DIST_ERR_NO_MEMORY, "no memory");
-	*sequel = (struct sequel){future, function, context};
-	atomic_fetch_add(&future->refs, 1);
-	dist__rpc_busy(future->rpc);
-	error = dist__rpc_spawn(future->rpc, run_sequel, sequel);
-	if (!error)
-		return DIST_OK;
-	dist__rpc_rest(future->rpc);
+	dist__rpc_lock(rpc);
+	future = leave(rpc, frame->call);
+	dist__rpc_unlock(rpc);
+	if (!future) {
+		dist_rpc_bytes_free(&value);
+		return;
+	}
+	if (!frame->error) {
+		finish(future, DIST_OK, &value, NULL);
+		return;
+	}
+	snprintf(words, sizeof words, "%.*s", (int)value.bytes,
+		 value.data ? (const char *)value.data : "");
+	dist_rpc_bytes_free(&value);
+	finish(future, (enum dist_error) - (int)frame->error, NULL,
+	       *words ? words : NULL);
+}
+
+void dist__rpc_calls_fail(struct dist_rpc *rpc, int to, enum dist_error error)
+{
+	struct dist_rpc_future *future, **link;
+
+	for (int i = 0; i < DIST__RPC_BUCKETS;) {
+		dist__rpc_lock(rpc);
+		link = &rpc->calls[i];
+		while (*link && to >= 0 && (*link)->to != to)
+			link = &(*link)->next;
+		future = *link;
+		if (future)
+			*link = future->next;
+		dist__rpc_unlock(rpc);
+		if (future)
+			finish(future, error, NULL, NULL);
+		else
+			i++;
+	}
+}
+
+bool dist__rpc_take_back(struct dist_rpc *rpc, struct dist_rpc_future *future)
+{
+	bool there;
+
+	dist__rpc_lock(rpc);
+	there = leave(rpc, future->number) != NULL;
+	dist__rpc_unlock(rpc);
+	if (!there)
+		return false;
 	dist__rpc_future_drop(future);
-	free(sequel);
-	return dist__rpc_fail(error, "%s", dist_error_string(error));
+	dist__rpc_rest(rpc);
+	return true;
+}
+
+/* ---- what may call ------------------------------------------------ */
+
+void dist__rpc_busy(struct dist_rpc *rpc)
+{
+	dist__rpc_lock(rpc);
+	rpc->outstanding++;
+	dist__rpc_unlock(rpc);
+}
+
+void dist__rpc_rest(struct dist_rpc *rpc)
+{
+	struct dist__event *quiet = NULL;
+
+	dist__rpc_lock(rpc);
+	if (--rpc->outstanding == 0 && rpc->asks_quiet) {
+		quiet = rpc->quiets->event;
+		rpc->asks_quiet = false;
+	}
+	dist__rpc_unlock(rpc);
+	if (quiet)
+		rpc->transport->ops->events->set(quiet);
 }

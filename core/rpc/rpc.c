@@ -101,54 +101,6 @@ int dist_rpc_get_world_size(const struct dist_rpc *rpc)
 	return rpc ? rpc->num_workers : -1;
 }
 
-/* ---- functions ------------------------------------------------------ */
-
-uint64_t dist__rpc_hash(const char *name)
-{
-	return dist__hash_bytes(DIST__HASH_BEGIN, name, strlen(name));
-}
-
-const struct dist__rpc_function *dist__rpc_function_find(struct dist_rpc *rpc,
-							 uint64_t hash)
-{
-	const struct dist__rpc_function *function;
-
-	dist__rpc_lock(rpc);
-	function = rpc->functions;
-	while (function && function->hash != hash)
-		function = function->next;
-	dist__rpc_unlock(rpc);
-	return function;
-}
-
-enum dist_error dist_rpc_register(struct dist_rpc *rpc, const char *name,
-				  dist_rpc_function *function, void *context)
-{
-	size_t length = name ? strnlen(name, DIST_RPC_NAME) : 0;
-	struct dist__rpc_function *fresh;
-
-	if (!rpc || !function || length == 0 || length == DIST_RPC_NAME)
-		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
-				      "expected an rpc, a name of 1 to %d "
-				      "bytes and a function",
-				      DIST_RPC_NAME - 1);
-	if (dist__rpc_function_find(rpc, dist__rpc_hash(name)))
-		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
-				      "there is a function called %s", name);
-	fresh = calloc(1, sizeof *fresh);
-	if (!fresh)
-		return dist__rpc_fail(DIST_ERR_NO_MEMORY, "no memory");
-	memcpy(fresh->name, name, length);
-	fresh->hash = dist__rpc_hash(name);
-	fresh->run = function;
-	fresh->context = context;
-	dist__rpc_lock(rpc);
-	fresh->next = rpc->functions;
-	rpc->functions = fresh;
-	dist__rpc_unlock(rpc);
-	return DIST_OK;
-}
-
 /* ---- beginning ------------------------------------------------------ */
 
 static void rpc_free(struct dist_rpc *rpc)
@@ -312,27 +264,6 @@ enum dist_error dist_rpc_init(struct dist_group *group,
 
 /* ---- ending --------------------------------------------------------- */
 
-void dist__rpc_busy(struct dist_rpc *rpc)
-{
-	dist__rpc_lock(rpc);
-	rpc->outstanding++;
-	dist__rpc_unlock(rpc);
-}
-
-void dist__rpc_rest(struct dist_rpc *rpc)
-{
-	struct dist__event *quiet = NULL;
-
-	dist__rpc_lock(rpc);
-	if (--rpc->outstanding == 0 && rpc->asks_quiet) {
-		quiet = rpc->quiets->event;
-		rpc->asks_quiet = false;
-	}
-	dist__rpc_unlock(rpc);
-	if (quiet)
-		rpc->transport->ops->events->set(quiet);
-}
-
 static struct dist__rpc_quiet *quiet_new(struct dist_rpc *rpc)
 {
 	struct dist__rpc_quiet *quiet = calloc(1, sizeof *quiet);
@@ -371,53 +302,6 @@ static enum dist_error rest(struct dist_rpc *rpc, int64_t deadline_ns,
 	*issued = rpc->issued;
 	dist__rpc_unlock(rpc);
 	return error;
-}
-
-/* Answers the JOINs that are here, if all are, or some never will be. */
-static void answer_joined(struct dist_rpc *rpc)
-{
-	struct dist_rpc_call *joined = NULL, *next;
-	enum dist_error error;
-	int64_t sum = 0;
-
-	dist__rpc_lock(rpc);
-	error = rpc->num_lost > 0 ? DIST_ERR_PEER_LOST : DIST_OK;
-	if (error || rpc->num_joined == rpc->num_workers) {
-		joined = rpc->joined;
-		rpc->joined = NULL;
-		rpc->num_joined = 0;
-	}
-	dist__rpc_unlock(rpc);
-	for (next = joined; next; next = next->next)
-		sum += *(const int64_t *)next->input.data;
-	for (; joined; joined = next) {
-		next = joined->next;
-		(void)dist_rpc_call_reply(joined, &sum, sizeof sum);
-		joined->error = error;
-		dist__rpc_call_end(joined);
-	}
-}
-
-void dist__rpc_join_serve(struct dist_rpc_call *call)
-{
-	struct dist_rpc *rpc = call->rpc;
-
-	dist__rpc_lock(rpc);
-	call->next = rpc->joined;
-	rpc->joined = call;
-	rpc->num_joined++;
-	dist__rpc_unlock(rpc);
-	answer_joined(rpc);
-}
-
-void dist__rpc_lose(struct dist_rpc *rpc, int worker)
-{
-	dist__rpc_lock(rpc);
-	rpc->num_lost += !rpc->lost[worker];
-	rpc->lost[worker] = true;
-	dist__rpc_unlock(rpc);
-	dist__rpc_calls_fail(rpc, worker, DIST_ERR_PEER_LOST);
-	answer_joined(rpc);
 }
 
 /* Waits until all workers are in this round, each with a count, of which it

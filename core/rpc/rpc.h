@@ -20,6 +20,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "core/group.h"
 #include "core/transport.h"
@@ -98,11 +99,6 @@ uint32_t dist__rpc_tag(struct dist_rpc *rpc);
 enum dist_error dist__rpc_expect(struct dist_rpc *rpc, int from, uint32_t tag,
 				 struct dist__rpc_frame *frame,
 				 struct dist__request **request);
-
-/* dist__rpc_receive waits for a frame from any worker that is not lost, and
- * stores the worker in *from. Errors: those of irecv and wait. */
-enum dist_error dist__rpc_receive(struct dist_rpc *rpc,
-				  struct dist__rpc_frame *frame, int *from);
 
 /* dist__rpc_receive_body fetches the body of frame; the caller frees *bytes.
  * Errors: NO_MEMORY; those of irecv and wait. */
@@ -195,23 +191,11 @@ static inline void dist__rpc_unlock(struct dist_rpc *rpc)
 	pthread_mutex_unlock(&rpc->mutex);
 }
 
-/* dist__rpc_function_find returns the function with that hash; NULL: none. */
-const struct dist__rpc_function *dist__rpc_function_find(struct dist_rpc *rpc,
-							 uint64_t hash);
-uint64_t dist__rpc_hash(const char *name);
-
-/* dist__rpc_join_serve serves a JOIN when all workers have sent it: the reply
- * is the sum of their counts. Takes ownership of call. */
-void dist__rpc_join_serve(struct dist_rpc_call *call);
-
-/* dist__rpc_lose notes that a worker is lost: calls to it fail, and so do
- * shutdown rounds that need it. */
-void dist__rpc_lose(struct dist_rpc *rpc, int worker);
-
-/* dist__rpc_busy adds one to what may call; dist__rpc_rest subtracts one.
- */
-void dist__rpc_busy(struct dist_rpc *rpc);
-void dist__rpc_rest(struct dist_rpc *rpc);
+/* dist__rpc_hash returns how requests name a function. */
+static inline uint64_t dist__rpc_hash(const char *name)
+{
+	return dist__hash_bytes(DIST__HASH_BEGIN, name, strlen(name));
+}
 
 static inline int64_t dist__rpc_now_ns(struct dist_rpc *rpc)
 {
@@ -234,7 +218,7 @@ struct dist__rpc_helper *dist__rpc_helper_here(struct dist_rpc *rpc);
  * thread. */
 void dist__rpc_lanes_end(struct dist_rpc *rpc);
 
-/* ---- calls of this worker (call.c) ---------------------------------- */
+/* ---- calls of this worker (future.c) -------------------------------- */
 
 enum dist__rpc_progress {
 	DIST__RPC_SENDING,
@@ -290,6 +274,45 @@ struct dist__rpc_start {
 	void *on_end_arg;
 };
 
+/* dist__rpc_future_new makes the future of a new call, with two references: the
+ * table's and the caller's. NULL: no memory. dist__rpc_future_drop drops one
+ * reference. */
+struct dist_rpc_future *
+dist__rpc_future_new(struct dist_rpc *rpc, const struct dist__rpc_start *start);
+void dist__rpc_future_drop(struct dist_rpc_future *future);
+
+/* dist__rpc_enter puts a new call into the table and gives it its number.
+ * Errors: ABORTED, PEER_LOST. dist__rpc_take_back takes a call that did not
+ * come about out again, and drops the table's reference; false: it has ended
+ * otherwise meanwhile. */
+enum dist_error dist__rpc_enter(struct dist_rpc *rpc,
+				struct dist_rpc_future *future);
+bool dist__rpc_take_back(struct dist_rpc *rpc, struct dist_rpc_future *future);
+
+/* dist__rpc_settle ends a call for those who wait; false: it had ended before.
+ * Takes ownership of *value. words: the callee's message; NULL: none. */
+bool dist__rpc_settle(struct dist_rpc_future *future, enum dist_error error,
+		      struct dist_rpc_bytes *value, const char *words);
+
+/* dist__rpc_take_post returns whether the caller is to take care of what future
+ * has sent; from now on its progress is next. */
+bool dist__rpc_take_post(struct dist_rpc_future *future,
+			 enum dist__rpc_progress next);
+
+/* dist__rpc_answer ends the call that this reply answers; takes ownership of
+ * value. */
+void dist__rpc_answer(struct dist_rpc *rpc, const struct dist__rpc_frame *frame,
+		      struct dist_rpc_bytes value);
+
+/* dist__rpc_calls_fail ends all calls to a worker, -1: to all workers. */
+void dist__rpc_calls_fail(struct dist_rpc *rpc, int to, enum dist_error error);
+
+/* dist__rpc_busy adds one to what may call; dist__rpc_rest subtracts one. */
+void dist__rpc_busy(struct dist_rpc *rpc);
+void dist__rpc_rest(struct dist_rpc *rpc);
+
+/* ---- their beginning, and waits for them (call.c) ------------------- */
+
 /* dist__rpc_start sends a request and stores its future, with one reference for
  * the caller; future NULL: the caller has none. Errors: any call error. */
 enum dist_error dist__rpc_start(struct dist_rpc *rpc,
@@ -310,24 +333,7 @@ enum dist_error dist__rpc_await(struct dist_rpc_future *future, const char *op,
 enum dist_error dist__rpc_check_request(const struct dist_rpc *rpc,
 					const struct dist_rpc_request *request);
 
-/* dist__rpc_answer ends the call that this reply answers; takes ownership of
- * value. */
-void dist__rpc_answer(struct dist_rpc *rpc, const struct dist__rpc_frame *frame,
-		      struct dist_rpc_bytes value);
-
-/* dist__rpc_calls_fail ends all calls to a worker, -1: to all workers. */
-void dist__rpc_calls_fail(struct dist_rpc *rpc, int to, enum dist_error error);
-
-/* ---- their futures (future.c) ---------------------------------------- */
-
-/* dist__rpc_future_new makes the future of a new call, with two references: the
- * table's and the caller's. NULL: no memory. dist__rpc_future_drop drops one
- * reference. */
-struct dist_rpc_future *
-dist__rpc_future_new(struct dist_rpc *rpc, const struct dist__rpc_start *start);
-void dist__rpc_future_drop(struct dist_rpc_future *future);
-
-/* ---- calls that it serves (serve.c) --------------------------------- */
+/* ---- calls that it serves (callee.c, serve.c) ----------------------- */
 
 struct dist_rpc_call {
 	struct dist_rpc *rpc;
@@ -343,6 +349,17 @@ struct dist_rpc_call {
 	bool *is_later;  /* set if the call outlives its function */
 };
 
+/* dist__rpc_call_new makes a call to be served; NULL: no memory. */
+struct dist_rpc_call *dist__rpc_call_new(struct dist_rpc *rpc, int caller,
+					 const struct dist__rpc_frame *frame);
+
+/* dist__rpc_call_refuse stores the error of a call, and returns it. */
+enum dist_error dist__rpc_call_refuse(struct dist_rpc_call *call,
+				      enum dist_error error, const char *words);
+
+/* dist__rpc_call_end sends the reply and frees the call. */
+void dist__rpc_call_end(struct dist_rpc_call *call);
+
 /* dist__rpc_listen is the job of a lane that is counted as a listener. */
 void dist__rpc_listen(struct dist_rpc *rpc, void *unused);
 
@@ -351,9 +368,6 @@ void dist__rpc_listen(struct dist_rpc *rpc, void *unused);
 enum dist_error dist__rpc_serve_own(struct dist_rpc *rpc,
 				    const struct dist__rpc_frame *frame,
 				    struct dist_rpc_bytes input);
-
-/* dist__rpc_call_end sends the reply and frees the call. */
-void dist__rpc_call_end(struct dist_rpc_call *call);
 
 /* ---- references (rref.c, value.c) ----------------------------------- */
 
@@ -370,6 +384,41 @@ void dist__rpc_value_set(struct dist_rpc_call *call);
 
 /* dist__rpc_values_free frees all values. */
 void dist__rpc_values_free(struct dist_rpc *rpc);
+
+struct dist__rpc_fork;
+
+/* A value that this worker holds. */
+struct dist__rpc_value {
+	struct dist__rpc_value *next;
+	struct dist__rpc_id id;
+	bool ready; /* the fields up to bytes are valid */
+	enum dist_error error;
+	char words[256]; /* the message of error */
+	struct dist_rpc_bytes bytes;
+	struct dist__event *event; /* set when ready */
+	unsigned local;            /* references of this worker */
+	struct dist__rpc_fork *forks;
+	bool held;                     /* by forks of other workers */
+	uint32_t place;                /* held: index in the records */
+	struct dist_rpc_call *waiting; /* FETCHes, until it is ready */
+};
+
+/* These are called with the mutex held.
+ * dist__rpc_value_find returns the value of id, or a new one; NULL: no memory.
+ */
+struct dist__rpc_value *dist__rpc_value_find(struct dist_rpc *rpc,
+					     struct dist__rpc_id id);
+
+/* dist__rpc_value_note records that a fork was made, taken or dropped. Errors:
+ * NO_MEMORY; INVALID_ARGUMENT (it was recorded before). */
+enum dist_error dist__rpc_value_note(struct dist_rpc *rpc,
+				     struct dist__rpc_value *value,
+				     struct dist__rpc_id id, bool made,
+				     bool taken, bool dropped);
+
+/* dist__rpc_value_release frees value if no reference to it is left. */
+void dist__rpc_value_release(struct dist_rpc *rpc,
+			     struct dist__rpc_value *value);
 
 /* ---- records (records.c) -------------------------------------------- */
 

@@ -1,146 +1,57 @@
 /*
- * serve.c - calls that other workers make here.
+ * serve.c - serves calls: the functions that there are, the lanes that listen
+ * for calls and run them, and rounds of a shutdown.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "core/rpc/rpc.h"
 
-/* ---- what a function sees ------------------------------------------- */
+/* ---- functions ------------------------------------------------------ */
 
-struct dist_rpc_bytes dist_rpc_call_input(const struct dist_rpc_call *call)
+static const struct dist__rpc_function *find_function(struct dist_rpc *rpc,
+						      uint64_t hash)
 {
-	return call ? call->input : (struct dist_rpc_bytes){NULL, 0};
+	const struct dist__rpc_function *function;
+
+	dist__rpc_lock(rpc);
+	function = rpc->functions;
+	while (function && function->hash != hash)
+		function = function->next;
+	dist__rpc_unlock(rpc);
+	return function;
 }
 
-int dist_rpc_call_caller(const struct dist_rpc_call *call)
+enum dist_error dist_rpc_register(struct dist_rpc *rpc, const char *name,
+				  dist_rpc_function *function, void *context)
 {
-	return call ? call->caller : -1;
-}
+	size_t length = name ? strnlen(name, DIST_RPC_NAME) : 0;
+	struct dist__rpc_function *fresh;
 
-struct dist_rpc *dist_rpc_call_rpc(const struct dist_rpc_call *call)
-{
-	return call ? call->rpc : NULL;
-}
-
-static enum dist_error fail(struct dist_rpc_call *call, enum dist_error error,
-			    const char *words)
-{
-	call->error = error;
-	snprintf(call->words, sizeof call->words, "%s", words);
-	return error;
-}
-
-enum dist_error dist_rpc_call_reply(struct dist_rpc_call *call,
-				    const void *data, size_t bytes)
-{
-	const struct dist_rpc_bytes value = {(void *)data, bytes};
-	struct dist_rpc_bytes copy;
-	enum dist_error error;
-
-	if (!call)
-		return DIST_ERR_INVALID_ARGUMENT;
-	if (!data && bytes > 0 && !call->rpc->transport->ops->simulation)
-		return fail(call, DIST_ERR_UNSUPPORTED,
-			    "a phantom reply outside of a simulation");
-	error = dist__rpc_copy(&copy, value);
-	if (error)
-		return fail(call, error, "no memory for the reply");
-	dist_rpc_bytes_free(&call->reply);
-	call->reply = copy;
-	return DIST_OK;
-}
-
-void dist_rpc_call_fail(struct dist_rpc_call *call, const char *format, ...)
-{
-	va_list args;
-
-	if (!call)
-		return;
-	call->error = DIST_ERR_REMOTE;
-	va_start(args, format);
-	vsnprintf(call->words, sizeof call->words, format, args);
-	va_end(args);
-}
-
-enum dist_error dist_rpc_compute(struct dist_rpc *rpc, int64_t duration_ns,
-				 const char *label)
-{
-	struct timespec until;
-
-	(void)label;
-	if (!rpc || duration_ns < 0)
+	if (!rpc || !function || length == 0 || length == DIST_RPC_NAME)
 		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
-				      "expected an rpc and 0 ns or more");
-	if (rpc->transport->ops->simulation)
-		return rpc->transport->ops->compute(rpc->transport,
-						    duration_ns);
-	until = dist__clock_timespec(dist__clock_after(duration_ns));
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) !=
-	       0)
-		;
+				      "expected an rpc, a name of 1 to %d "
+				      "bytes and a function",
+				      DIST_RPC_NAME - 1);
+	if (find_function(rpc, dist__rpc_hash(name)))
+		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
+				      "there is a function called %s", name);
+	fresh = calloc(1, sizeof *fresh);
+	if (!fresh)
+		return dist__rpc_fail(DIST_ERR_NO_MEMORY, "no memory");
+	memcpy(fresh->name, name, length);
+	fresh->hash = dist__rpc_hash(name);
+	fresh->run = function;
+	fresh->context = context;
+	dist__rpc_lock(rpc);
+	fresh->next = rpc->functions;
+	rpc->functions = fresh;
+	dist__rpc_unlock(rpc);
 	return DIST_OK;
 }
 
-/* ---- life of a call -------------------------------------------------------
+/* ---- running functions ------------------------------------------------------
  */
-
-/* A call to be served; NULL: no memory. */
-static struct dist_rpc_call *call_new(struct dist_rpc *rpc, int caller,
-				      const struct dist__rpc_frame *frame)
-{
-	struct dist_rpc_call *call = calloc(1, sizeof *call);
-
-	if (!call)
-		return NULL;
-	call->rpc = rpc;
-	call->caller = caller;
-	call->frame = *frame;
-	return call;
-}
-
-static void reply(struct dist_rpc_call *call)
-{
-	struct dist_rpc *rpc = call->rpc;
-	struct dist__rpc_post post = {
-		.frame = {.kind = DIST__RPC_REPLY,
-			  .call = call->frame.call,
-			  .error = (uint32_t) - (int)call->error}};
-	struct dist_rpc_bytes bytes = call->reply;
-
-	if (call->error)
-		bytes = (struct dist_rpc_bytes){call->words,
-						strlen(call->words)};
-	if (call->caller == rpc->worker) {
-		if (call->error && dist__rpc_copy(&bytes, bytes))
-			bytes = (struct dist_rpc_bytes){NULL, 0};
-		call->reply = call->error ? call->reply
-					  : (struct dist_rpc_bytes){NULL, 0};
-		dist__rpc_answer(rpc, &post.frame, bytes);
-		return;
-	}
-	/* A caller that is lost has no use for it. */
-	if (!dist__rpc_send(rpc, call->caller, call->frame.reply_tag, &post,
-			    bytes))
-		(void)dist__rpc_sent(rpc, &post, DIST_TIMEOUT_NEVER);
-}
-
-void dist__rpc_call_end(struct dist_rpc_call *call)
-{
-	reply(call);
-	dist_rpc_bytes_free(&call->input);
-	dist_rpc_bytes_free(&call->reply);
-	free(call);
-}
-
-void dist_rpc_call_later(struct dist_rpc_call *call)
-{
-	if (call)
-		*call->is_later = true;
-}
 
 void dist_rpc_call_end(struct dist_rpc_call *call)
 {
@@ -152,14 +63,11 @@ void dist_rpc_call_end(struct dist_rpc_call *call)
 	dist__rpc_call_end(call);
 }
 
-/* ---- running functions ------------------------------------------------------
- */
-
 static void run_function(struct dist_rpc_call *call)
 {
 	struct dist_rpc *rpc = call->rpc;
 	const struct dist__rpc_function *function =
-		dist__rpc_function_find(rpc, call->frame.function);
+		find_function(rpc, call->frame.function);
 	bool is_later = false;
 
 	dist__rpc_note_run(call);
@@ -167,7 +75,8 @@ static void run_function(struct dist_rpc_call *call)
 	if (function)
 		function->run(function->context, call);
 	else
-		(void)fail(call, DIST_ERR_REMOTE, "no such function");
+		(void)dist__rpc_call_refuse(call, DIST_ERR_REMOTE,
+					    "no such function");
 	dist__rpc_note_ran(rpc);
 	if (!is_later)
 		dist_rpc_call_end(call);
@@ -178,7 +87,7 @@ static void run_function(struct dist_rpc_call *call)
 static void run_calls(struct dist_rpc *rpc, struct dist_rpc_call *call)
 {
 	const struct dist__rpc_function *function =
-		dist__rpc_function_find(rpc, call->frame.function);
+		find_function(rpc, call->frame.function);
 
 	dist__rpc_note_come(call, function ? function->name : "");
 	dist__rpc_lock(rpc);
@@ -198,6 +107,57 @@ static void run_calls(struct dist_rpc *rpc, struct dist_rpc_call *call)
 	dist__rpc_unlock(rpc);
 }
 
+/* Answers the JOINs that are here, if all are, or some never will be. */
+static void answer_joined(struct dist_rpc *rpc)
+{
+	struct dist_rpc_call *joined = NULL, *next;
+	enum dist_error error;
+	int64_t sum = 0;
+
+	dist__rpc_lock(rpc);
+	error = rpc->num_lost > 0 ? DIST_ERR_PEER_LOST : DIST_OK;
+	if (error || rpc->num_joined == rpc->num_workers) {
+		joined = rpc->joined;
+		rpc->joined = NULL;
+		rpc->num_joined = 0;
+	}
+	dist__rpc_unlock(rpc);
+	for (next = joined; next; next = next->next)
+		sum += *(const int64_t *)next->input.data;
+	for (; joined; joined = next) {
+		next = joined->next;
+		(void)dist_rpc_call_reply(joined, &sum, sizeof sum);
+		joined->error = error;
+		dist__rpc_call_end(joined);
+	}
+}
+
+/* Serves a JOIN when all workers have sent it: the reply is the sum of their
+ * counts. Takes ownership of call. */
+static void serve_join(struct dist_rpc_call *call)
+{
+	struct dist_rpc *rpc = call->rpc;
+
+	dist__rpc_lock(rpc);
+	call->next = rpc->joined;
+	rpc->joined = call;
+	rpc->num_joined++;
+	dist__rpc_unlock(rpc);
+	answer_joined(rpc);
+}
+
+/* A worker is lost: calls to it fail, and so do shutdown rounds that need it.
+ */
+static void lose(struct dist_rpc *rpc, int worker)
+{
+	dist__rpc_lock(rpc);
+	rpc->num_lost += !rpc->lost[worker];
+	rpc->lost[worker] = true;
+	dist__rpc_unlock(rpc);
+	dist__rpc_calls_fail(rpc, worker, DIST_ERR_PEER_LOST);
+	answer_joined(rpc);
+}
+
 static void serve(struct dist_rpc *rpc, struct dist_rpc_call *call)
 {
 	if (call->frame.kind == DIST__RPC_CALL) {
@@ -209,7 +169,7 @@ static void serve(struct dist_rpc *rpc, struct dist_rpc_call *call)
 		else
 			run_calls(rpc, call);
 	} else if (call->frame.kind == DIST__RPC_JOIN) {
-		dist__rpc_join_serve(call);
+		serve_join(call);
 	} else {
 		dist__rpc_value_serve(call);
 	}
@@ -224,7 +184,8 @@ enum dist_error dist__rpc_serve_own(struct dist_rpc *rpc,
 				    const struct dist__rpc_frame *frame,
 				    struct dist_rpc_bytes input)
 {
-	struct dist_rpc_call *call = call_new(rpc, rpc->worker, frame);
+	struct dist_rpc_call *call =
+		dist__rpc_call_new(rpc, rpc->worker, frame);
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 
 	if (call) {
@@ -238,8 +199,116 @@ enum dist_error dist__rpc_serve_own(struct dist_rpc *rpc,
 	return error;
 }
 
-/* ---- listening ------------------------------------------------------------
- */
+/* ---- listening ---------------------------------------------------- */
+
+/* The workers that are not lost, in *members, if some are; the list is to be
+ * freed. Returns how many are lost. */
+static unsigned find_living(struct dist_rpc *rpc, struct dist__members *members,
+			    int **list)
+{
+	unsigned lost;
+	int n = 0;
+
+	*members = rpc->group->members;
+	*list = NULL;
+	dist__rpc_lock(rpc);
+	lost = rpc->num_lost;
+	if (lost > 0)
+		*list = malloc((size_t)rpc->num_workers * sizeof **list);
+	for (int i = 0; *list && i < rpc->num_workers; i++) {
+		if (rpc->lost[i])
+			continue;
+		if (i == rpc->worker)
+			members->rank = n;
+		(*list)[n++] = dist__global_rank(&rpc->group->members, i);
+	}
+	dist__rpc_unlock(rpc);
+	if (*list) {
+		members->ranks = *list;
+		members->world_size = n;
+	}
+	return lost;
+}
+
+/* Asks every worker that is not known to be lost whether it is. */
+static void find_lost(struct dist_rpc *rpc)
+{
+	for (int to = 0; to < rpc->num_workers; to++) {
+		struct dist__rpc_post post = {.frame.kind = DIST__RPC_NOTHING};
+		bool known = to == rpc->worker;
+
+		dist__rpc_lock(rpc);
+		known |= rpc->lost[to];
+		dist__rpc_unlock(rpc);
+		if (known)
+			continue;
+		if (!dist__rpc_send(rpc, to, 0, &post,
+				    (struct dist_rpc_bytes){NULL, 0}) &&
+		    !dist__rpc_sent(rpc, &post, DIST_TIMEOUT_NEVER))
+			continue;
+		lose(rpc, to);
+	}
+}
+
+/* Whether there is somebody to hear once more, after a worker was lost of which
+ * `lost` did not tell. */
+static bool goes_on(struct dist_rpc *rpc, unsigned lost)
+{
+	bool news, ending;
+
+	dist__rpc_lock(rpc);
+	news = rpc->num_lost != lost;
+	ending = rpc->ending;
+	dist__rpc_unlock(rpc);
+	if (ending)
+		dist__rpc_calls_fail(rpc, -1, DIST_ERR_PEER_LOST);
+	else if (!news)
+		find_lost(rpc);
+	dist__rpc_lock(rpc);
+	news = rpc->num_lost != lost && !rpc->ending &&
+	       rpc->num_lost + 1 < (unsigned)rpc->num_workers;
+	dist__rpc_unlock(rpc);
+	return news;
+}
+
+static enum dist_error receive_any(struct dist_rpc *rpc,
+				   const struct dist__members *members,
+				   struct dist__rpc_frame *frame, int *source)
+{
+	struct dist__transport *t = rpc->transport;
+	struct dist__message m = {.peer = DIST_ANY_SOURCE,
+				  .group = rpc->message_group,
+				  .data = frame,
+				  .bytes = sizeof *frame,
+				  .buffered = true,
+				  .members = members,
+				  .idles = true,
+				  .source = source};
+	struct dist__request *request;
+	enum dist_error error = t->ops->irecv(t, &m, &request);
+
+	return error ? error : t->ops->wait(t, request, DIST_TIMEOUT_NEVER);
+}
+
+/* Waits for a frame from any worker that is not lost, and stores the worker in
+ * *from. Errors: those of irecv and wait. */
+static enum dist_error receive(struct dist_rpc *rpc,
+			       struct dist__rpc_frame *frame, int *from)
+{
+	struct dist__members members;
+	enum dist_error error;
+	unsigned lost;
+	int *list, source = -1;
+
+	do {
+		lost = find_living(rpc, &members, &list);
+		error = receive_any(rpc, &members, frame, &source);
+		free(list);
+	} while (error == DIST_ERR_PEER_LOST && goes_on(rpc, lost));
+	if (!error)
+		*from = rpc->worker_of[source];
+	return error;
+}
 
 /* Does what a frame asks for. Errors: of receiving what belongs to it. */
 static void handle(struct dist_rpc *rpc, int from,
@@ -260,14 +329,15 @@ static void handle(struct dist_rpc *rpc, int from,
 		dist__rpc_answer(rpc, &failed, bytes);
 		return;
 	}
-	call = call_new(rpc, from, frame);
+	call = dist__rpc_call_new(rpc, from, frame);
 	if (!call) {
 		dist_rpc_bytes_free(&bytes);
 		return;
 	}
 	call->input = bytes;
 	if (error) {
-		(void)fail(call, error, "the argument did not come");
+		(void)dist__rpc_call_refuse(call, error,
+					    "the argument did not come");
 		dist__rpc_call_end(call);
 	} else {
 		serve(rpc, call);
@@ -299,7 +369,7 @@ void dist__rpc_listen(struct dist_rpc *rpc, void *unused)
 
 	(void)unused;
 	while (goes_on) {
-		if (dist__rpc_receive(rpc, &frame, &from)) {
+		if (receive(rpc, &frame, &from)) {
 			dist__rpc_lock(rpc);
 			rpc->listeners--;
 			dist__rpc_unlock(rpc);
