@@ -9,7 +9,7 @@
 # these folders another of them:
 downhill='base core core/rpc check check/recorder check/watch sim sim/engine sim/explore
 sim/platform sim/seat
-realbackend/store realbackend/launch realbackend/agree realbackend/nccl realbackend/mpi realbackend/seat trace worlds ddp model/training
+realbackend/wire realbackend/store realbackend/launch realbackend/agree realbackend/nccl realbackend/mpi realbackend/seat trace worlds ddp model/training
 model/measured model/cluster model/loopback model/llm cli/sweep'
 set -eu
 cd "$(dirname "$0")/.."

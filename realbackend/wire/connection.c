@@ -98,7 +98,7 @@ static void begin_frame(struct dist__mesh *mesh,
 
 	switch (frame->kind) {
 	case DIST__FRAME_TAKEN:
-		if (!dist__neighbour_taken(mesh, peer))
+		if (!dist__lend_taken(mesh, peer))
 			lose(mesh, connection, DIST_ERR_IO);
 		break;
 	case DIST__FRAME_LENT:
@@ -129,24 +129,6 @@ static void advance(struct dist__mesh *mesh,
 	dist__sink_advance(connection, n);
 	if (n > 0 && connection->payload_left == 0)
 		dist__matching_end(mesh, connection);
-}
-
-/* Acts on a frame of the handshake that begins at bytes, and comes as a whole.
- * Returns its length; 0: there is more of it to come. */
-static size_t greeted(struct dist__mesh *mesh, struct dist__connection *c,
-		      const unsigned char *bytes, size_t len)
-{
-	size_t whole = DIST__FRAME_BYTES + (size_t)c->frame.bytes;
-
-	if (c->frame.bytes > DIST__FRAME_EXTRA) {
-		lose(mesh, c, DIST_ERR_IO);
-		return len;
-	}
-	if (len < whole)
-		return 0;
-	dist__handshake_frame(mesh, c, bytes + DIST__FRAME_BYTES);
-	/* What follows on the socket is the bell from then on. */
-	return dist__connection_shares(c) ? len : whole;
 }
 
 /* Decodes the header at bytes, and what belongs to it. Returns their length; 0:
@@ -213,9 +195,7 @@ static size_t digest(struct dist__mesh *mesh, struct dist__connection *c,
 			continue;
 		}
 		n = decode(mesh, c, at, len - done);
-		if (n > 0 && c->state != DIST__CONNECTED)
-			n = greeted(mesh, c, at, len - done);
-		else if (n > 0)
+		if (n > 0)
 			begin_frame(mesh, c);
 		done += n;
 	}
@@ -230,6 +210,49 @@ static void digest_buffer(struct dist__mesh *mesh, struct dist__connection *c)
 	c->end -= done;
 	if (done > 0 && c->end > 0)
 		memmove(c->buffer, c->buffer + done, c->end);
+}
+
+bool dist__connection_greeted(struct dist__mesh *mesh,
+			      struct dist__connection *c, unsigned char *extra)
+{
+	while (c->state == DIST__GREETING || c->state == DIST__STRANGER) {
+		size_t head = decode(mesh, c, c->buffer, c->end), whole;
+		ssize_t n;
+
+		if (c->state == DIST__DEAD)
+			return false;
+		whole = head + (size_t)c->frame.bytes;
+		if (head > 0 && c->frame.bytes > DIST__FRAME_EXTRA) {
+			lose(mesh, c, DIST_ERR_IO);
+			return false;
+		}
+		if (head > 0 && c->end >= whole) {
+			memcpy(extra, c->buffer + head, whole - head);
+			c->end -= whole;
+			memmove(c->buffer, c->buffer + whole, c->end);
+			return true;
+		}
+		do
+			n = recv(c->fd, c->buffer + c->end,
+				 sizeof c->buffer - c->end, 0);
+		while (n < 0 && errno == EINTR);
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+			return false;
+		if (n <= 0) {
+			lose(mesh, c, DIST_ERR_PEER_LOST);
+			return false;
+		}
+		c->end += (size_t)n;
+		mesh->moved += (size_t)n;
+	}
+	if (c->state == DIST__CONNECTED) {
+		/* What follows on the socket of neighbours is the bell. */
+		if (dist__connection_shares(c))
+			c->end = 0;
+		digest_buffer(mesh, c);
+		dist__connection_read(mesh, c);
+	}
+	return false;
 }
 
 /* Digests what lies in memory, where it lies. Returns how much: nothing of a
@@ -308,14 +331,27 @@ static ssize_t transmit(struct dist__connection *connection,
 	return -1;
 }
 
+/* Sends TAKEN for what was lent, at once if that fits. false: no memory. */
+static bool say_taken(struct dist__mesh *mesh, struct dist__connection *c)
+{
+	bool first = !c->peer->sends.first;
+
+	if (first && dist__lend_say_taken(mesh, c->peer))
+		return true;
+	if (!dist__request_control(c->peer, DIST__FRAME_TAKEN, 0))
+		return false;
+	if (first)
+		dist__connection_write(mesh, c);
+	return true;
+}
+
 /* Fetches a turn of the lent payload that is due. Returns as read_once(). */
 static bool fetch_once(struct dist__mesh *mesh, struct dist__connection *c,
 		       size_t *taken)
 {
-	struct dist__peer *peer = c->peer;
 	size_t n = 0;
 
-	if (!dist__neighbour_fetch(c, READ_BYTES, &n)) {
+	if (!dist__lend_fetch(c, READ_BYTES, &n)) {
 		lose(mesh, c, DIST_ERR_PEER_LOST);
 		return false;
 	}
@@ -325,7 +361,7 @@ static bool fetch_once(struct dist__mesh *mesh, struct dist__connection *c,
 	if (c->payload_left > 0)
 		return true;
 	c->remote = 0;
-	if (!dist__neighbour_fetched(mesh, peer))
+	if (!say_taken(mesh, c))
 		lose(mesh, c, DIST_ERR_NO_MEMORY);
 	digest_buffer(mesh, c);
 	return c->state != DIST__DEAD && !c->held_until_ns;
@@ -492,7 +528,7 @@ static int gather(const struct dist__mesh *mesh,
 		size_t written = request->written, offset = 0, left;
 
 		if (written == 0)
-			dist__neighbour_lend(mesh, connection, request);
+			dist__lend(mesh, connection, request);
 		if (written < request->head) {
 			parts[n].iov_base = request->header + written;
 			parts[n].iov_len = request->head - written;

@@ -46,17 +46,6 @@ void dist__peer_end(struct dist__mesh *mesh, struct dist__peer *peer,
 	dist__matching_any_lost(mesh);
 }
 
-enum dist_error dist__peer_refuses(const struct dist__peer *peer,
-				   uint32_t group)
-{
-	if (peer->state == DIST__PEER_LEFT || peer->state == DIST__PEER_LOST)
-		return peer->error;
-	for (size_t i = 0; i < peer->num_left_groups; i++)
-		if (peer->left_groups[i] == group)
-			return DIST_ERR_PEER_LOST;
-	return DIST_OK;
-}
-
 /* Takes a send back; false: it is no longer in the queue. */
 static bool withdraw_send(struct dist__mesh *mesh, struct dist__peer *peer,
 			  struct dist__request *request)
@@ -182,12 +171,9 @@ void dist__mesh_abort(struct dist__mesh *mesh, uint32_t group)
 
 		fail_group_receives(mesh, peer, group, DIST_ERR_ABORTED);
 		fail_group_sends(mesh, peer, group, DIST_ERR_ABORTED);
-		if (peer->state != DIST__PEER_OPEN)
-			continue;
 		/* Without memory for the frame, silence would be worse. */
-		if (dist__request_control(peer, DIST__FRAME_ABORT, group))
-			dist__connection_write(mesh, peer->connection);
-		else
+		if (peer->state == DIST__PEER_OPEN &&
+		    !dist__request_control(peer, DIST__FRAME_ABORT, group))
 			dist__peer_end(mesh, peer, DIST__PEER_LOST,
 				       DIST_ERR_PEER_LOST);
 	}

@@ -111,8 +111,8 @@ void dist__handshake_connected(struct dist__mesh *mesh,
 
 /* ---- opening ------------------------------------------------------------ */
 
-void dist__handshake_open(struct dist__mesh *mesh, struct dist__peer *peer,
-			  struct dist__connection *connection)
+static void open_connection(struct dist__mesh *mesh, struct dist__peer *peer,
+			    struct dist__connection *connection)
 {
 	if (peer->state == DIST__PEER_CROSSED)
 		mesh->num_crossed--;
@@ -178,7 +178,7 @@ static void answered(struct dist__mesh *mesh,
 		if (dist__is_neighbour(mesh, peer))
 			connection->awaits = DIST__FRAME_OFFER;
 		else
-			dist__handshake_open(mesh, peer, connection);
+			open_connection(mesh, peer, connection);
 	} else if (kind == DIST__FRAME_REFUSED) {
 		dist__connection_kill(mesh, connection);
 		peer->state = DIST__PEER_CROSSED;
@@ -254,10 +254,12 @@ static void welcome(struct dist__mesh *mesh,
 		dist__connection_kill(mesh, ours);
 	peer->connection = connection;
 	if (dist__connection_greet(mesh, connection, DIST__FRAME_WELCOME,
-				   mesh->secret ? proof : NULL))
-		dist__neighbour_offer(mesh, connection);
-	else
+				   mesh->secret ? proof : NULL)) {
+		if (dist__neighbour_offer(mesh, connection))
+			open_connection(mesh, peer, connection);
+	} else {
 		dist__peer_end(mesh, peer, DIST__PEER_LOST, DIST_ERR_PEER_LOST);
+	}
 }
 
 /* A stranger is known to be peer: takes its connection, unless ours wins. */
@@ -303,16 +305,19 @@ static void introduced_itself(struct dist__mesh *mesh,
 		dist__connection_kill(mesh, connection);
 }
 
-void dist__handshake_frame(struct dist__mesh *mesh,
-			   struct dist__connection *connection,
-			   const unsigned char *extra)
+void dist__handshake_read(struct dist__mesh *mesh,
+			  struct dist__connection *connection)
 {
-	if (connection->state == DIST__STRANGER)
-		introduced_itself(mesh, connection, extra);
-	else if (connection->awaits)
-		dist__neighbour_agree(mesh, connection);
-	else
-		answered(mesh, connection, extra);
+	unsigned char extra[DIST__FRAME_EXTRA];
+
+	while (dist__connection_greeted(mesh, connection, extra)) {
+		if (connection->state == DIST__STRANGER)
+			introduced_itself(mesh, connection, extra);
+		else if (!connection->awaits)
+			answered(mesh, connection, extra);
+		else if (dist__neighbour_agree(mesh, connection))
+			open_connection(mesh, connection->peer, connection);
+	}
 }
 
 /* The stranger that has been there the longest; NULL: none. */
@@ -361,7 +366,7 @@ void dist__handshake_accept(struct dist__mesh *mesh)
 		if (!connection)
 			return;
 		connection->deadline_ns = dist__clock_after(HELLO_NS);
-		dist__connection_read(mesh, connection);
+		dist__handshake_read(mesh, connection);
 	}
 }
 

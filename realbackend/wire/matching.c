@@ -37,12 +37,6 @@ static bool agrees(const struct dist__message *m,
 	       m->bytes == (size_t)frame->bytes;
 }
 
-bool dist__matching_is(const struct dist__message *m,
-		       const struct dist__frame *frame)
-{
-	return same_key(m, frame) && agrees(m, frame);
-}
-
 /* Whether frame belongs to the collective that this rank is in, and was sent
  * by a rank that is in another one. */
 static bool contradicts(const struct dist__group_state *group,
@@ -248,6 +242,17 @@ static struct dist__unexpected *new_unexpected(struct dist__mesh *mesh,
 
 /* ---- posting ------------------------------------------------------------ */
 
+enum dist_error dist__peer_refuses(const struct dist__peer *peer,
+				   uint32_t group)
+{
+	if (peer->state == DIST__PEER_LEFT || peer->state == DIST__PEER_LOST)
+		return peer->error;
+	for (size_t i = 0; i < peer->num_left_groups; i++)
+		if (peer->left_groups[i] == group)
+			return DIST_ERR_PEER_LOST;
+	return DIST_OK;
+}
+
 static struct dist__peer *source_of(struct dist__mesh *mesh,
 				    const struct dist__message *m, int i)
 {
@@ -290,67 +295,42 @@ void dist__matching_any_lost(struct dist__mesh *mesh)
 	}
 }
 
-/* Every source is dialled, for what becomes of it shows on a connection alone;
- * and what is held for want of a receive may be what request is for. */
-static void post_any(struct dist__mesh *mesh, struct dist__request *request)
+bool dist__matching_post(struct dist__mesh *mesh, struct dist__request *request)
 {
-	struct dist__message m = request->m;
-	struct dist__unexpected *found;
 	struct dist__peer *peer = NULL;
-	enum dist_error refusal;
-
-	found = find_unexpected_of_any(mesh, &m, &peer);
-	if (found) {
-		take_unexpected(mesh, peer, found, request);
-		return;
-	}
-	dist__queue_append(&mesh->any_receives, request);
-	for (int i = 0; i < m.members->world_size; i++) {
-		peer = source_of(mesh, &m, i);
-		if (peer && peer->state == DIST__PEER_IDLE)
-			dist__handshake_dial(mesh, peer);
-		else if (peer && peer->connection)
-			dist__connection_resume(mesh, peer->connection);
-	}
-	refusal = any_refuses(mesh, &m);
-	if (refusal && dist__queue_remove(&mesh->any_receives, request))
-		dist__request_complete(mesh, request, refusal);
-}
-
-void dist__matching_post(struct dist__mesh *mesh, struct dist__request *request)
-{
-	struct dist__peer *peer;
+	struct dist__unexpected *message;
 	struct dist__group_state *group;
 	struct dist__unexpected **found;
 	enum dist_error refusal;
 
 	request->number = mesh->receives_posted++;
 	if (request->m.peer == DIST_ANY_SOURCE) {
-		post_any(mesh, request);
-		return;
+		message = find_unexpected_of_any(mesh, &request->m, &peer);
+		if (message)
+			take_unexpected(mesh, peer, message, request);
+		else
+			dist__queue_append(&mesh->any_receives, request);
+		return !message;
 	}
 	peer = &mesh->peers[request->m.peer];
 	group = dist__matching_group(mesh, request->m.group);
 	assert(group); /* made by dist__matching_enter() */
 	if (group->mismatch && request->m.tag < 0) {
 		dist__request_complete(mesh, request, DIST_ERR_MISMATCH);
-		return;
+		return false;
 	}
 	found = find_unexpected(peer, &request->m);
 	if (found) {
 		take_unexpected(mesh, peer, *found, request);
-		return;
+		return false;
 	}
 	refusal = dist__peer_refuses(peer, request->m.group);
 	if (refusal) {
 		dist__request_complete(mesh, request, refusal);
-		return;
+		return false;
 	}
 	dist__queue_append(&peer->receives, request);
-	if (peer->state == DIST__PEER_IDLE)
-		dist__handshake_dial(mesh, peer);
-	else if (peer->connection)
-		dist__connection_resume(mesh, peer->connection);
+	return true;
 }
 
 /* ---- arriving ----------------------------------------------------------- */

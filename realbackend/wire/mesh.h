@@ -201,7 +201,9 @@ struct dist__mesh {
 	/* The system's first refusal; written once. */
 	char text[DIST__LIMIT_TEXT + 96];
 
-	/* progress.c's */
+	/* Threads that wait and do not lead (progress.c): followers, and those
+	 * that wait for what may come at any time. */
+	pthread_cond_t announced, idle;
 	struct dist__progress *progress;
 	const struct dist__request *awaited; /* by the leader; NULL: none */
 	size_t detached;      /* incomplete requests with tag >= 0 */
@@ -242,12 +244,14 @@ struct dist__group_state *dist__matching_group(struct dist__mesh *mesh,
 struct dist__group_state *dist__matching_enter(struct dist__mesh *mesh,
 					       const struct dist__message *m);
 
-/* dist__matching_is returns whether frame belongs to message m. */
-bool dist__matching_is(const struct dist__message *m,
-		       const struct dist__frame *frame);
+/* dist__peer_refuses returns the error of a new request of group to peer, OK if
+ * possible; never ABORTED. */
+enum dist_error dist__peer_refuses(const struct dist__peer *peer,
+				   uint32_t group);
 
-/* dist__matching_post posts a receive, which may then be complete already. */
-void dist__matching_post(struct dist__mesh *mesh,
+/* dist__matching_post posts a receive; true: it waits for a message that has
+ * not come, and whoever posts it sees to it that one can. */
+bool dist__matching_post(struct dist__mesh *mesh,
 			 struct dist__request *request);
 
 /* dist__matching_hold_ns returns how long to wait for the receive of
@@ -327,12 +331,8 @@ void dist__peer_end(struct dist__mesh *mesh, struct dist__peer *peer,
 void dist__peer_leave_group(struct dist__mesh *mesh, struct dist__peer *peer,
 			    uint32_t group);
 
-/* dist__peer_refuses returns the error of a new request of group to peer, OK if
- * possible; never ABORTED. */
-enum dist_error dist__peer_refuses(const struct dist__peer *peer,
-				   uint32_t group);
-
-/* dist__mesh_abort fails all requests of group and sends ABORT to the peers. */
+/* dist__mesh_abort fails all requests of group and queues ABORT to the peers.
+ */
 void dist__mesh_abort(struct dist__mesh *mesh, uint32_t group);
 
 /* dist__request_withdraw cancels an incomplete request. */
@@ -354,6 +354,35 @@ void dist__connection_kill(struct dist__mesh *mesh,
 /* dist__connections_reap closes and frees the dead. No thread may poll. */
 void dist__connections_reap(struct dist__mesh *mesh);
 
+/* ---- lend.c: payloads that a neighbour reads where they lie -------------- */
+
+/* dist__connection_shares returns whether the bytes go through memory. */
+static inline bool
+dist__connection_shares(const struct dist__connection *connection)
+{
+	return connection->shared && connection->state == DIST__CONNECTED;
+}
+
+/* dist__lend makes a send that has not begun a lent one, if that is
+ * faster. */
+void dist__lend(const struct dist__mesh *mesh,
+		const struct dist__connection *connection,
+		struct dist__request *request);
+
+/* dist__lend_fetch reads the next bytes of a lent payload, at most `most`,
+ * to where they are wanted, and stores how many. false: the peer is gone, or
+ * has recalled the payload. */
+bool dist__lend_fetch(const struct dist__connection *connection, size_t most,
+		      size_t *fetched);
+
+/* dist__lend_say_taken says at once that the peer may use its memory again;
+ * false: there is no room. */
+bool dist__lend_say_taken(struct dist__mesh *mesh, struct dist__peer *peer);
+
+/* dist__lend_taken handles TAKEN: it ends the oldest lent send. false:
+ * there is none. */
+bool dist__lend_taken(struct dist__mesh *mesh, struct dist__peer *peer);
+
 /* ---- connection.c: bytes of one connection ------------------------------ */
 
 /* dist__connection_greet sends a frame of the handshake at once, with extra
@@ -367,6 +396,14 @@ bool dist__connection_greet(const struct dist__mesh *mesh,
 /* dist__connection_say sends any frame without payload in the same way. */
 bool dist__connection_say(struct dist__connection *connection,
 			  const struct dist__frame *frame);
+
+/* dist__connection_greeted reads a connection that is not CONNECTED yet. true:
+ * a frame of the handshake is in connection->frame, and what follows it in
+ * extra (DIST__FRAME_EXTRA bytes). false: there is none now, or the connection
+ * is CONNECTED, and what came behind the handshake has been handled. */
+bool dist__connection_greeted(struct dist__mesh *mesh,
+			      struct dist__connection *connection,
+			      unsigned char *extra);
 
 /* dist__connection_read reads what has arrived, up to a bound, so that other
  * connections are served, too. */
@@ -404,45 +441,19 @@ bool dist__is_neighbour(const struct dist__mesh *mesh,
 			const struct dist__peer *peer);
 
 /* dist__neighbour_offer continues after we sent WELCOME: a neighbour gets an
- * offer, even an empty one, because it waits for it; with another peer the
- * connection is open. */
-void dist__neighbour_offer(struct dist__mesh *mesh,
+ * offer, even an empty one, because it waits for it. true: the peer is none,
+ * and the connection may open. */
+bool dist__neighbour_offer(struct dist__mesh *mesh,
 			   struct dist__connection *connection);
 
-/* dist__neighbour_agree handles the frame that connection awaits. */
-void dist__neighbour_agree(struct dist__mesh *mesh,
+/* dist__neighbour_agree handles the frame that connection awaits; true: the
+ * connection may open. */
+bool dist__neighbour_agree(struct dist__mesh *mesh,
 			   struct dist__connection *connection);
-
-/* dist__connection_shares returns whether the bytes go through memory. */
-static inline bool
-dist__connection_shares(const struct dist__connection *connection)
-{
-	return connection->shared && connection->state == DIST__CONNECTED;
-}
 
 /* dist__connection_bell reads the socket of a connection that shares memory. */
 void dist__connection_bell(struct dist__mesh *mesh,
 			   struct dist__connection *connection);
-
-/* dist__neighbour_lend makes a send that has not begun a lent one, if that is
- * faster. */
-void dist__neighbour_lend(const struct dist__mesh *mesh,
-			  const struct dist__connection *connection,
-			  struct dist__request *request);
-
-/* dist__neighbour_fetch reads the next bytes of a lent payload, at most `most`,
- * to where they are wanted, and stores how many. false: the peer is gone, or
- * has recalled the payload. */
-bool dist__neighbour_fetch(const struct dist__connection *connection,
-			   size_t most, size_t *fetched);
-
-/* dist__neighbour_fetched sends TAKEN: the peer may use its memory again.
- * false: no memory. */
-bool dist__neighbour_fetched(struct dist__mesh *mesh, struct dist__peer *peer);
-
-/* dist__neighbour_taken handles TAKEN: it ends the oldest lent send. false:
- * there is none. */
-bool dist__neighbour_taken(struct dist__mesh *mesh, struct dist__peer *peer);
 
 /* dist__neighbours_serve reads what neighbours have put into memory, and writes
  * where they made room. */
@@ -477,10 +488,6 @@ uint64_t dist__quick_receive(struct dist__mesh *mesh,
 /* dist__handshake_dial begins to connect to an IDLE peer. */
 void dist__handshake_dial(struct dist__mesh *mesh, struct dist__peer *peer);
 
-/* dist__handshake_open ends the handshake: messages may be sent. */
-void dist__handshake_open(struct dist__mesh *mesh, struct dist__peer *peer,
-			  struct dist__connection *connection);
-
 /* dist__handshake_timeouts drops silent strangers and dials again peers that
  * refused us but did not connect; call it when the clock passes
  * dist__handshake_timer(). */
@@ -491,15 +498,14 @@ int64_t dist__handshake_timer(const struct dist__mesh *mesh);
 void dist__handshake_accept(struct dist__mesh *mesh);
 bool dist__handshake_accepts(const struct dist__mesh *mesh, int64_t now_ns);
 
+/* dist__handshake_read reads and answers what has come on a connection before
+ * it is CONNECTED, and what of messages came with that. */
+void dist__handshake_read(struct dist__mesh *mesh,
+			  struct dist__connection *connection);
+
 /* dist__handshake_connected handles a CONNECTING socket that poll() reported.
  */
 void dist__handshake_connected(struct dist__mesh *mesh,
 			       struct dist__connection *connection);
-
-/* dist__handshake_frame handles a frame of a connection that is not CONNECTED
- * yet; extra: the data behind it. */
-void dist__handshake_frame(struct dist__mesh *mesh,
-			   struct dist__connection *connection,
-			   const unsigned char *extra);
 
 #endif

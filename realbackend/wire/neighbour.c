@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-#include "base/endian.h"
 #include "realbackend/wire/mesh.h"
 
 bool dist__is_neighbour(const struct dist__mesh *mesh,
@@ -17,19 +16,15 @@ bool dist__is_neighbour(const struct dist__mesh *mesh,
 
 /* ---- coming to share ---------------------------------------------------- */
 
-/* Goes on from WELCOME, which we said. A neighbour gets an offer even if it is
- * of nothing: it waits for one. */
-void dist__neighbour_offer(struct dist__mesh *mesh,
+bool dist__neighbour_offer(struct dist__mesh *mesh,
 			   struct dist__connection *connection)
 {
 	struct dist__peer *peer = connection->peer;
 	struct dist__shared_offer memory = {.pid = 0};
 	struct dist__frame frame = {.kind = DIST__FRAME_OFFER, .tag = -1};
 
-	if (!dist__is_neighbour(mesh, peer)) {
-		dist__handshake_open(mesh, peer, connection);
-		return;
-	}
+	if (!dist__is_neighbour(mesh, peer))
+		return true;
 	if (mesh->shares)
 		connection->shared = dist__shared_new(connection->fd,
 						      mesh->crowded, &memory);
@@ -42,10 +37,11 @@ void dist__neighbour_offer(struct dist__mesh *mesh,
 	connection->awaits = DIST__FRAME_ANSWER;
 	if (!dist__connection_say(connection, &frame))
 		dist__peer_end(mesh, peer, DIST__PEER_LOST, DIST_ERR_PEER_LOST);
+	return false;
 }
 
-/* Goes on from the neighbour's OFFER. */
-static void answer(struct dist__mesh *mesh, struct dist__connection *connection)
+/* Goes on from the neighbour's OFFER; false: the connection is broken. */
+static bool answer(struct dist__mesh *mesh, struct dist__connection *connection)
 {
 	const struct dist__frame *frame = &connection->frame;
 	struct dist__shared_offer memory = {
@@ -59,113 +55,30 @@ static void answer(struct dist__mesh *mesh, struct dist__connection *connection)
 		connection->shared = dist__shared_open(connection->fd,
 						       mesh->crowded, &memory);
 	reply.group = connection->shared != NULL;
-	if (dist__connection_say(connection, &reply))
-		dist__handshake_open(mesh, connection->peer, connection);
-	else
-		dist__peer_end(mesh, connection->peer, DIST__PEER_LOST,
-			       DIST_ERR_PEER_LOST);
+	return dist__connection_say(connection, &reply);
 }
 
-void dist__neighbour_agree(struct dist__mesh *mesh,
+bool dist__neighbour_agree(struct dist__mesh *mesh,
 			   struct dist__connection *connection)
 {
 	const struct dist__frame *frame = &connection->frame;
+	enum dist_error error = DIST_OK;
 
 	if (frame->kind != connection->awaits ||
 	    (frame->kind == DIST__FRAME_ANSWER && frame->group &&
 	     !connection->shared))
-		dist__peer_end(mesh, connection->peer, DIST__PEER_LOST,
-			       DIST_ERR_IO);
+		error = DIST_ERR_IO;
 	else if (frame->kind == DIST__FRAME_OFFER)
-		answer(mesh, connection);
+		error = answer(mesh, connection) ? DIST_OK : DIST_ERR_PEER_LOST;
+	else if (frame->group)
+		dist__shared_settled(connection->shared);
 	else {
-		/* Goes on from the neighbour's ANSWER. */
-		if (connection->frame.group) {
-			dist__shared_settled(connection->shared);
-		} else {
-			dist__shared_free(connection->shared);
-			connection->shared = NULL;
-		}
-		dist__handshake_open(mesh, connection->peer, connection);
+		dist__shared_free(connection->shared);
+		connection->shared = NULL;
 	}
-}
-
-/* ---- lent memory -------------------------------------------------------- */
-
-/* A send of the program ends without its receiver, so its memory cannot wait
- * for that. */
-void dist__neighbour_lend(const struct dist__mesh *mesh,
-			  const struct dist__connection *connection,
-			  struct dist__request *request)
-{
-	const struct dist__message *m = &request->m;
-	struct dist__shared *shared = connection->shared;
-	struct dist__frame frame;
-
-	if (request->kind != DIST__REQUEST_SEND || request->cell < 0 ||
-	    !dist__connection_shares(connection) ||
-	    !dist__shared_lends(shared) ||
-	    !dist__pace_lends(dist__shared_pace(shared),
-			      dist__shared_all_shown(shared), m, request->cell,
-			      mesh->crowded))
-		return;
-	frame = dist__frame_of(m, DIST__FRAME_LENT);
-	request->lent = true;
-	dist__frame_encode(&frame, request->header);
-	dist__put64(request->header + DIST__FRAME_BYTES,
-		    (uint64_t)(uintptr_t)m->data);
-	request->head = DIST__FRAME_BYTES + DIST__FRAME_ADDRESS;
-}
-
-bool dist__neighbour_fetch(const struct dist__connection *connection,
-			   size_t most, size_t *fetched)
-{
-	*fetched = dist__sink_room(connection);
-	if (!connection->sink)
-		return true;
-	if (*fetched > most)
-		*fetched = most;
-	return dist__shared_read(connection->shared, connection->sink,
-				 connection->remote, *fetched);
-}
-
-/* Says so at once, if that fits. */
-static bool say_taken(struct dist__mesh *mesh, struct dist__peer *peer)
-{
-	const struct dist__frame frame = {.kind = DIST__FRAME_TAKEN, .tag = -1};
-	struct dist__shared *shared = peer->connection->shared;
-	unsigned char *place = dist__shared_place(shared, DIST__FRAME_BYTES);
-
-	if (!place)
-		return false;
-	dist__frame_encode(&frame, place);
-	dist__shared_placed(shared, DIST__FRAME_BYTES);
-	mesh->moved += DIST__FRAME_BYTES;
-	return true;
-}
-
-bool dist__neighbour_fetched(struct dist__mesh *mesh, struct dist__peer *peer)
-{
-	bool first = !peer->sends.first;
-
-	if (first && say_taken(mesh, peer))
-		return true;
-	if (!dist__request_control(peer, DIST__FRAME_TAKEN, 0))
-		return false;
-	if (first)
-		dist__connection_write(mesh, peer->connection);
-	return true;
-}
-
-bool dist__neighbour_taken(struct dist__mesh *mesh, struct dist__peer *peer)
-{
-	struct dist__request *request = peer->lent.first;
-
-	if (!request)
-		return false;
-	dist__queue_remove(&peer->lent, request);
-	dist__request_complete(mesh, request, DIST_OK);
-	return true;
+	if (error)
+		dist__peer_end(mesh, connection->peer, DIST__PEER_LOST, error);
+	return !error;
 }
 
 /* ---- the bell ----------------------------------------------------------- */

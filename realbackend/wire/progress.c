@@ -69,15 +69,13 @@ struct poller {
 struct dist__progress {
 	struct dist__mesh *mesh;
 	const struct patience *patience;
-	int64_t shuns_until_ns;   /* it gives no processor away before */
-	pthread_cond_t announced; /* to the followers */
+	int64_t shuns_until_ns; /* it gives no processor away before */
 	unsigned followers;
 	unsigned polling; /* threads in look(): connections stay allocated */
 	unsigned looks;   /* at one request, by who does not wait for it */
 	bool led;         /* a thread other than the background one leads, */
 	bool led_idly;    /* which waits for what may come at any time: */
 	bool claimed;     /* another waits for what it needs, and will lead */
-	pthread_cond_t idle; /* to those that wait so and do not lead */
 	int wake[2];
 	bool woken; /* a byte lies in the pipe */
 	struct poller front, back;
@@ -166,6 +164,11 @@ static void serve(struct dist__mesh *mesh, struct dist__connection *connection,
 {
 	if (connection->state == DIST__CONNECTING) {
 		dist__handshake_connected(mesh, connection);
+		return;
+	}
+	if (connection->state == DIST__GREETING ||
+	    connection->state == DIST__STRANGER) {
+		dist__handshake_read(mesh, connection);
 		return;
 	}
 	if (dist__connection_shares(connection)) {
@@ -287,7 +290,7 @@ static void step_down(struct dist__progress *p)
 	if (p->polling && !dist__neighbours_sleep(p->mesh))
 		kick(p);
 	if (p->followers)
-		pthread_cond_broadcast(&p->announced);
+		pthread_cond_broadcast(&p->mesh->announced);
 }
 
 /* Whether something waits until a socket takes it. */
@@ -377,9 +380,10 @@ static void follow(struct dist__progress *p, struct dist__request *request,
 		kick(p);
 	}
 	if (deadline_ns == DIST_TIMEOUT_NEVER)
-		pthread_cond_wait(&p->announced, &p->mesh->mutex);
+		pthread_cond_wait(&p->mesh->announced, &p->mesh->mutex);
 	else
-		pthread_cond_timedwait(&p->announced, &p->mesh->mutex, &until);
+		pthread_cond_timedwait(&p->mesh->announced, &p->mesh->mutex,
+				       &until);
 	p->followers--;
 	p->claimed = false;
 	request->awaited = false;
@@ -400,7 +404,7 @@ static void wait_idly(struct dist__progress *p, struct dist__request *request,
 		if (request->complete)
 			break;
 		request->awaited = true;
-		pthread_cond_timedwait(&p->idle, &p->mesh->mutex, &until);
+		pthread_cond_timedwait(&p->mesh->idle, &p->mesh->mutex, &until);
 		request->awaited = false;
 	}
 }
@@ -458,12 +462,6 @@ void dist__progress_look(struct dist__progress *p,
 void dist__progress_until(struct dist__progress *p, int64_t deadline_ns)
 {
 	look(p, &p->front, deadline_ns);
-}
-
-void dist__progress_announce(struct dist__progress *p)
-{
-	pthread_cond_broadcast(&p->announced);
-	pthread_cond_broadcast(&p->idle);
 }
 
 void dist__progress_touched(struct dist__progress *p, uint64_t completions)
@@ -562,9 +560,9 @@ enum dist_error dist__progress_new(struct dist__mesh *mesh, bool crowded,
 		return DIST_ERR_NO_MEMORY;
 	p->mesh = mesh;
 	p->patience = crowded ? &shared : &own;
-	dist__condition_init(&p->announced);
+	dist__condition_init(&p->mesh->announced);
 	dist__condition_init(&p->needed);
-	dist__condition_init(&p->idle);
+	dist__condition_init(&p->mesh->idle);
 	piped = make_pipe(p->wake);
 	if (!piped || !reserve(&p->front, 8) || !reserve(&p->back, 8)) {
 		dist__progress_free(p);
@@ -596,9 +594,9 @@ void dist__progress_free(struct dist__progress *p)
 	for (int i = 0; i < 2; i++)
 		if (p->wake[i] >= 0)
 			close(p->wake[i]);
-	pthread_cond_destroy(&p->announced);
+	pthread_cond_destroy(&p->mesh->announced);
 	pthread_cond_destroy(&p->needed);
-	pthread_cond_destroy(&p->idle);
+	pthread_cond_destroy(&p->mesh->idle);
 	free(p->front.fds);
 	free(p->front.who);
 	free(p->back.fds);

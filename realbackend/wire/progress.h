@@ -71,7 +71,4 @@ void dist__progress_posted(struct dist__progress *progress,
 void dist__progress_touched(struct dist__progress *progress,
 			    uint64_t completions);
 
-/* dist__progress_announce wakes the followers. */
-void dist__progress_announce(struct dist__progress *progress);
-
 #endif

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 
 #include "realbackend/wire/mesh.h"
-#include "realbackend/wire/progress.h"
 
 void dist__queue_init(struct dist__queue *queue)
 {
@@ -46,8 +45,10 @@ void dist__request_complete(struct dist__mesh *mesh,
 	request->error = error;
 	request->complete = true;
 	mesh->completions++;
-	if (request->awaited)
-		dist__progress_announce(mesh->progress);
+	if (request->awaited) {
+		pthread_cond_broadcast(&mesh->announced);
+		pthread_cond_broadcast(&mesh->idle);
+	}
 }
 
 bool dist__request_control(struct dist__peer *peer, enum dist__frame_kind kind,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "core/backend.h"
 #include "realbackend/wire/lane.h"
 #include "realbackend/wire/mesh.h"
 #include "realbackend/wire/progress.h"
@@ -59,6 +60,36 @@ static void request_init(struct dist__request *request,
 	request->head += m->bytes;
 }
 
+/* Dials a peer, and lets go on what is held for want of a receive. */
+static void reach(struct dist__mesh *mesh, int rank)
+{
+	struct dist__peer *peer = &mesh->peers[rank];
+
+	if (peer->state == DIST__PEER_IDLE)
+		dist__handshake_dial(mesh, peer);
+	else if (peer->connection)
+		dist__connection_resume(mesh, peer->connection);
+}
+
+/* Of a receive from any source, all sources are dialled: what becomes of them
+ * shows on a connection alone. */
+static void post_receive(struct dist__mesh *mesh, struct dist__request *request)
+{
+	const struct dist__members *members = request->m.members;
+	int peer = request->m.peer;
+
+	if (!dist__matching_post(mesh, request))
+		return;
+	if (peer != DIST_ANY_SOURCE) {
+		reach(mesh, peer);
+		return;
+	}
+	for (int i = 0; i < members->world_size; i++)
+		if (dist__global_rank(members, i) != mesh->rank)
+			reach(mesh, dist__global_rank(members, i));
+	dist__matching_any_lost(mesh);
+}
+
 /* Makes a request of m and posts it. On an error there is none. */
 static enum dist_error post(struct dist__mesh *mesh,
 			    struct dist__request *request,
@@ -91,8 +122,9 @@ static enum dist_error post(struct dist__mesh *mesh,
 			dist__handshake_dial(mesh, peer);
 		else if (peer->state == DIST__PEER_OPEN && first)
 			dist__connection_write(mesh, peer->connection);
-	} else
-		dist__matching_post(mesh, request);
+	} else {
+		post_receive(mesh, request);
+	}
 	dist__progress_posted(mesh->progress, request, completions);
 	return DIST_OK;
 }
@@ -294,6 +326,10 @@ static void tcp_abort(struct dist__transport *transport, uint32_t group)
 	pthread_mutex_lock(&mesh->mutex);
 	completions = mesh->completions;
 	dist__mesh_abort(mesh, group);
+	for (int rank = 0; rank < mesh->world_size; rank++)
+		if (mesh->peers[rank].state == DIST__PEER_OPEN)
+			dist__connection_write(mesh,
+					       mesh->peers[rank].connection);
 	dist__progress_touched(mesh->progress, completions);
 	pthread_mutex_unlock(&mesh->mutex);
 }
