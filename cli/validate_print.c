@@ -421,8 +421,13 @@ int validate_print(const struct validate *validate,
 
 static void add_rows(struct dist__rows *table, const struct validate_table *of)
 {
+	const struct outcome *blind = &of->blind[VALIDATE_NO_MACHINE];
+	size_t b = 0; /* the same row in blind, which may lack some */
+
 	for (size_t i = 0; i < of->outcome.num; i++) {
 		const struct outcome_row *row = &of->outcome.rows[i];
+		bool is_blind =
+			b < blind->num && blind->rows[b].row == row->row;
 		double measured_us = row->row->time_us.value;
 
 		ADD_ROW(table, cell_text(of->name),
@@ -433,7 +438,9 @@ static void add_rows(struct dist__rows *table, const struct validate_table *of)
 			cell_text(*row->protocol ? row->protocol : NULL),
 			cell_real(row->predicted_us), cell_real(measured_us),
 			cell_real(row->predicted_us / measured_us),
-			cell_real(row->fit_us > 0 ? row->fit_us : NAN));
+			cell_real(row->fit_us > 0 ? row->fit_us : NAN),
+			cell_real(is_blind ? blind->rows[b++].predicted_us
+					   : NAN));
 	}
 }
 
@@ -451,7 +458,7 @@ static void add_step_rows(struct dist__rows *table,
 			cell_real(1e3 * row->predicted_ms),
 			cell_real(1e3 * row->measured_ms),
 			cell_real(row->predicted_ms / row->measured_ms),
-			cell_real(NAN));
+			cell_real(NAN), cell_real(NAN));
 	}
 }
 
@@ -461,7 +468,7 @@ enum dist_error validate_write_tsv(const struct validate *validate,
 {
 	struct dist__rows table = {
 		.columns = "table;library;what;ranks;bytes;algorithm;protocol;"
-			   "predicted_us;measured_us;ratio;fit_us"};
+			   "predicted_us;measured_us;ratio;fit_us;blind_us"};
 
 	for (size_t i = 0; i < validate->num; i++) {
 		add_rows(&table, &validate->tables[i]);
