@@ -113,7 +113,9 @@ static void fill_inter(const struct machine *machine,
 	memset(inter, 0, sizeof *inter);
 	if (!network)
 		return;
-	hop_s = platform_wire_latency_s(network->transport);
+	hop_s = network->latency_us > 0
+			? network->latency_us * 1e-6
+			: platform_wire_latency_s(network->transport);
 	if (machine->gpus_per_node == 0)
 		hop_s -= PLATFORM_PCIE_HOP_S;
 	snprintf(inter->fabric, sizeof inter->fabric, "%s", network->transport);

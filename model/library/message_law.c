@@ -45,6 +45,7 @@ const char *const library_message_constants[] = {
 	"device_copy_us",   /* of a GPU's own part of what it gets */
 	"stream_GBps",      /* most of a rank; 0: any */
 	"tcp_stream_GBps",  /* most of a rank by TCP */
+	"one_thread",       /* 1: one carries what a rank sends and gets */
 	"tcp_node_GBps",    /* what all ranks of a node carry by TCP; 0: any */
 	"tcp_eager_GBps",   /* the same, of messages that are not announced */
 	"card_share",       /* reached of the cards' rate */
@@ -121,7 +122,8 @@ static double stream_ns(const struct dist__profile *profile,
 			const struct fabric *fabric)
 {
 	return rate_ns(profile,
-		       is_tcp(fabric) ? "tcp_stream_GBps" : "stream_GBps");
+		       is_tcp(fabric) ? "tcp_stream_GBps" : "stream_GBps") *
+	       (1 + constant(profile, "one_thread", 0));
 }
 
 /* A byte's time by all cards of a node. */

@@ -105,6 +105,7 @@ static const struct dist__yaml_key network_keys[] = {
 	 .required = true},
 	{YAML_KEY(struct machine_network, dist__yaml_read_count, cards)},
 	{YAML_KEY(struct machine_network, dist__yaml_read_double, card_Gbps)},
+	{YAML_KEY(struct machine_network, dist__yaml_read_double, latency_us)},
 	{YAML_KEY(struct machine_network, dist__yaml_read_count, card_nodes)},
 	{YAML_KEY(struct machine_network, dist__yaml_read_text, topology)},
 	{.name = NULL},

@@ -53,6 +53,8 @@ struct machine_network {
 	char transport[32]; /* as in the tables: "ib", "roce", "tcp", ... */
 	int cards;          /* of a node; 0: not known */
 	double card_Gbps;   /* 10^9 bits a second, each way; 0: not known */
+	double latency_us;  /* half a round trip of MPI between processors of
+			       two nodes, a few bytes; 0: not known */
 	int card_nodes;     /* nodes that share them; 0: not shared */
 	char topology[64];  /* of the switches; "": not known */
 };

@@ -203,7 +203,7 @@ jq -e '.rows[0] | .samples_per_s * .step_ms / 4e3 - 1 | fabs < 1e-6' \
 # Whose model it is, and with which constants.
 expect 0 predict --flops 60e12 --model mnist --platform star-8 --world-size 4 --profile gloo
 expect_out '^# profile +gloo 2020: 17000 ns a message'
-expect_out '^# library +gloo, from github.com/.*; .*tcp_stream_GBps 1.16'
+expect_out '^# library +gloo, from github.com/.*; .*one_thread 1, stream_GBps 2.32'
 
 # Without a world size: all that the platform holds.
 expect 0 predict --flops 60e12 --model mnist --platform star-8

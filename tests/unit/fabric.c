@@ -145,7 +145,7 @@ Test(fabric, figures_of_a_machine)
 	cr_expect(is_close(fabric.intra_latency_ns, 600));
 	cr_expect_eq(fabric.cards, 4);
 	cr_expect(is_close(fabric.card_Bps, 25e9));
-	cr_expect(is_close(fabric.inter_latency_ns, 2700));
+	cr_expect(is_close(fabric.inter_latency_ns, 3800 + 1000));
 	cr_expect_eq(machine_fabric(&machine, "ib", 2, 4, &fabric, &message),
 		     DIST_ERR_INVALID_ARGUMENT);
 	cr_expect_not_null(strstr(message.text, "slingshot or tcp"));

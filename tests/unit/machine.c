@@ -40,7 +40,8 @@ Test(machine, links_and_networks_are_read)
 		load_text("networks:\n"
 			  "  - {transport: tcp}\n"
 			  "  - {transport: ib, cards: 2, card_Gbps: 100,\n"
-			  "     card_nodes: 2, topology: fat tree}\n"
+			  "     latency_us: 3.5, card_nodes: 2,\n"
+			  "     topology: fat tree}\n"
 			  "intra: {kind: pairs, link: NVLink 2,\n"
 			  "  link_GBps: 25, pairs: [{a: 0, b: 1, links: 2},\n"
 			  "  {a: 0, b: 3, links: 1}]}\n"
@@ -59,6 +60,7 @@ Test(machine, links_and_networks_are_read)
 	cr_assert_not_null(network);
 	cr_assert_eq(network->cards, 2);
 	cr_assert_eq(network->card_nodes, 2);
+	cr_assert_eq(network->latency_us, 3.5);
 	cr_assert_eq(network->card_Gbps, 100);
 	cr_assert_str_eq(network->topology, "fat tree");
 	cr_assert_eq(machine_network_find(&machine, "tcp")->cards, 0);

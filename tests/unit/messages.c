@@ -163,7 +163,7 @@ Test(messages, of_gpus_and_by_tcp)
 	strcpy(fabric.gpu, "V100");
 	cr_assert_eq(library_estimate(&profile, &fabric, &call, &e, &message),
 		     DIST_OK);
-	expect_near(e.start_ns, 9000);
+	expect_near(e.start_ns, 8000);
 	expect_near(e.latency_ns, 2000 + 7 * (16000 + 5400));
 	call.host = true;
 	cr_assert_eq(library_estimate(&profile, &fabric, &call, &e, &message),
@@ -193,6 +193,23 @@ Test(messages, of_an_all_to_all_by_hand)
 	e = ask(&profile, &fabric, DIST__ALL_TO_ALL, 1 << 18, "linear");
 	expect_near(e.latency_ns, 6 * 2000 + 7 * 30000);
 	expect_near(e.transfer_ns, 7 * 131072 / 4.);
+	dist__profile_release(&profile);
+}
+
+/* One thread sends as much as it gets meanwhile. */
+Test(messages, of_one_thread_by_hand)
+{
+	const double bytes = 1 << 20;
+	struct dist__profile profile;
+	struct library_estimate e;
+
+	start(&profile);
+	set(&profile, "stream_GBps", 4);
+	e = ask(&profile, &cluster, DIST__ALL_REDUCE, 1 << 18, "ring");
+	expect_near(e.transfer_ns, 14. / 8 * bytes / 4);
+	set(&profile, "one_thread", 1);
+	e = ask(&profile, &cluster, DIST__ALL_REDUCE, 1 << 18, "ring");
+	expect_near(e.transfer_ns, 14. / 8 * bytes / 2);
 	dist__profile_release(&profile);
 }
 
