@@ -85,7 +85,7 @@ static void close_rest(struct cutter *c)
 }
 
 /* Lists the items bucket by bucket, inside a bucket in cutting order. */
-static void list_members(const struct cutter *c, size_t *members)
+static void list_members(const struct cutter *c, uint32_t *members)
 {
 	size_t next = 0, b, k;
 
@@ -98,7 +98,7 @@ static void list_members(const struct cutter *c, size_t *members)
 		size_t i = item_at(c, k);
 		struct dist__ddp_span *span = &c->spans[c->bucket_of[i]];
 
-		members[span->first + span->num++] = i;
+		members[span->first + span->num++] = (uint32_t)i;
 	}
 }
 
@@ -114,7 +114,7 @@ enum dist_error dist__ddp_partition_init(struct dist__ddp_partition *partition,
 	c.bucket_of = calloc(num + 1, sizeof *c.bucket_of);
 	c.spans = calloc(num + 1, sizeof *c.spans);
 	partition->members = calloc(num + 1, sizeof *partition->members);
-	if (!partition->members || !c.bucket_of || !c.spans)
+	if (num > UINT32_MAX || !partition->members || !c.bucket_of || !c.spans)
 		goto out;
 	for (k = 0; k < num; k++)
 		add_item(&c, k, limits);

@@ -23,7 +23,7 @@ struct dist__ddp_span {
 /* A partition of tensors. members lists the tensors' indices, bucket by bucket.
  * Both arrays are owned. */
 struct dist__ddp_partition {
-	size_t *members;
+	uint32_t *members;
 	struct dist__ddp_span *spans;
 	size_t num_spans;
 };

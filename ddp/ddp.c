@@ -133,12 +133,13 @@ static enum dist_error allocate_bucket(struct dist_ddp *ddp, size_t b)
 	data = ddp->buckets[b].data;
 	for (i = 0; i < span->num; i++) {
 		size_t index = ddp->partition.members[span->first + i];
-		struct dist_tensor *g = &ddp->params[index].gradient;
+		const struct dist_tensor *g = &ddp->params[index].gradient;
 
-		ddp->slots[index].bucket = b;
+		ddp->slots[index].bucket = (uint32_t)b;
 		ddp->slots[index].offset_bytes = offset_bytes;
-		if (ddp->views)
-			g->data = data ? data + offset_bytes : NULL;
+		if (ddp->views && ddp->copy)
+			ddp->copy[index].gradient.data =
+				data ? data + offset_bytes : NULL;
 		offset_bytes += g->numel * dist_dtype_size(g->dtype);
 	}
 	dist__ddp_describe(ddp, b);
@@ -171,6 +172,14 @@ static enum dist_error make_buckets(struct dist_ddp *ddp,
 	return error;
 }
 
+static bool are_phantoms(const struct dist_ddp_parameter *params, size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		if (params[i].parameter.data || params[i].gradient.data)
+			return false;
+	return true;
+}
+
 /* Everything of dist_ddp_new() but the broadcast; *made is to be freed also on
  * failure. */
 static enum dist_error
@@ -192,12 +201,18 @@ allocate(struct dist_group *group, const struct dist_ddp_parameter *params,
 	ddp->hook = options->comm_hook;
 	ddp->find_unused =
 		options->find_unused_parameters && !options->static_graph;
-	ddp->params = calloc(num, sizeof *ddp->params);
+	ddp->params = params;
+	if (!options->params_stay || !are_phantoms(params, num)) {
+		ddp->copy = calloc(num, sizeof *ddp->copy);
+		if (!ddp->copy)
+			return DIST_ERR_NO_MEMORY;
+		memcpy(ddp->copy, params, num * sizeof *params);
+		ddp->params = ddp->copy;
+	}
 	ddp->slots = calloc(num, sizeof *ddp->slots);
 	ddp->used = calloc(num, sizeof *ddp->used);
-	if (!ddp->params || !ddp->slots || !ddp->used)
+	if (!ddp->slots || !ddp->used)
 		return DIST_ERR_NO_MEMORY;
-	memcpy(ddp->params, params, num * sizeof *params);
 	error = make_buckets(ddp, limits);
 	if (!error)
 		dist__ddp_empty(ddp);
@@ -293,7 +308,7 @@ void dist_ddp_free(struct dist_ddp *ddp)
 	free(ddp->used);
 	dist__ddp_partition_release(&ddp->partition);
 	free(ddp->slots);
-	free(ddp->params);
+	free(ddp->copy);
 	free(ddp);
 }
 

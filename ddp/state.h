@@ -26,8 +26,8 @@ struct dist__ddp_bucket {
 
 /* Where a gradient is stored. */
 struct dist__ddp_slot {
-	size_t bucket;
 	size_t offset_bytes;
+	uint32_t bucket;
 	bool ready;    /* marked in this micro-batch */
 	bool in_graph; /* static_graph: marked in the first micro-batch */
 	bool averaged; /* some rank used it for the last average */
@@ -60,8 +60,9 @@ struct dist__ddp_join {
  * whatever order their gradients come in. */
 struct dist_ddp {
 	struct dist_group *group; /* borrowed */
-	struct dist_ddp_parameter *params;
-	struct dist__ddp_slot *slots; /* one for each parameter */
+	const struct dist_ddp_parameter *params;
+	struct dist_ddp_parameter *copy; /* owned; NULL: params is borrowed */
+	struct dist__ddp_slot *slots;    /* one for each parameter */
 	int32_t *used; /* by parameter: marked since the last average */
 	size_t num;
 	bool views;       /* the gradients are in the buckets */

@@ -25,7 +25,7 @@
 
 struct ddp_step {
 	struct dist_ddp *ddp;
-	struct dist_ddp_parameter *params; /* rows of numel > 0, in order */
+	struct dist_ddp_parameter *params; /* NULL: the model's phantoms */
 	float *parameters;                 /* NULL: phantom */
 	double wrong_parameters;           /* after the broadcast */
 	double stretch; /* what computing takes by what was declared */
@@ -36,28 +36,20 @@ struct ddp_step {
 static enum dist_error lay_out(struct training *t, struct ddp_step *d)
 {
 	const struct model *model = t->job->model;
-	size_t i, next = 0, first = 0;
+	size_t i, first = 0, bytes = model->num_parameters * sizeof *d->params;
 	struct dist_tensor flat;
 
-	d->params = calloc(model->num_parameters, sizeof *d->params);
+	if (t->phantom)
+		return DIST_OK;
+	d->params = malloc(bytes);
 	if (!d->params || training_tensor(t, model->numel, &flat))
 		return DIST_ERR_NO_MEMORY;
+	memcpy(d->params, model->phantoms, bytes);
 	d->parameters = flat.data;
-	if (d->parameters)
-		fill_parameters(d->parameters, model->numel, t->rank);
-	for (i = 0; i < model->num_rows; i++) {
-		const struct model_row *row = &model->rows[i];
-		float *data = d->parameters ? d->parameters + first : NULL;
-
-		if (row->numel == 0)
-			continue;
-		d->params[next].name = row->name;
-		d->params[next].parameter =
-			dist_tensor(data, row->numel, DIST_FLOAT32);
-		d->params[next].gradient =
-			dist_tensor(NULL, row->numel, DIST_FLOAT32);
-		first += row->numel;
-		next++;
+	fill_parameters(d->parameters, model->numel, t->rank);
+	for (i = 0; i < model->num_parameters; i++) {
+		d->params[i].parameter.data = d->parameters + first;
+		first += d->params[i].parameter.numel;
 	}
 	return DIST_OK;
 }
@@ -156,8 +148,10 @@ static enum dist_error start(struct training *t)
 		return error;
 	t->doing = "dist_ddp_new";
 	options.untimed = job->only_steps;
-	error = dist_ddp_new(t->group, d->params, job->model->num_parameters,
-			     &options, &ddp);
+	options.params_stay = true;
+	error = dist_ddp_new(t->group,
+			     d->params ? d->params : job->model->phantoms,
+			     job->model->num_parameters, &options, &ddp);
 	d->ddp = ddp;
 	if (!error && job->check)
 		d->wrong_parameters = count_wrong_parameters(d->parameters,

@@ -119,6 +119,9 @@ struct dist_ddp_options {
 	/* dist_ddp_new serves the measurement and is not measured: see
 	 * dist_untimed (lockstep/measure.h). */
 	bool untimed;
+	/* params stays in its place until dist_ddp_free(), and need not be
+	 * copied: of phantoms all ranks of a simulation may share one. */
+	bool params_stay;
 	struct dist_message *message; /* NULL, or receives a sentence about a
 					 failure of dist_ddp_new */
 };
@@ -127,7 +130,7 @@ struct dist_ddp_options {
  * dist_ddp_new registers num parameters, broadcasts them from rank 0, cuts the
  * buckets and stores the state in *ddp; the caller owns it until
  * dist_ddp_free(). The group is borrowed and must outlive it; params itself is
- * copied. Blocks until this rank has rank 0's values.
+ * copied, unless it stays. Blocks until this rank has rank 0's values.
  *
  * The broadcast packs parameters of one dtype into messages that close once
  * they hold 250 MiB, in registration order, as PyTorch does.

@@ -260,6 +260,27 @@ static enum dist_error read_rows(struct model *model, struct reader *r,
 	return error;
 }
 
+/* The parameters without memory. Errors: NO_MEMORY. */
+static enum dist_error add_phantoms(struct model *model)
+{
+	size_t next = 0;
+
+	model->phantoms =
+		calloc(model->num_parameters, sizeof *model->phantoms);
+	if (!model->phantoms)
+		return DIST_ERR_NO_MEMORY;
+	for (size_t i = 0; i < model->num_rows; i++) {
+		const struct model_row *row = &model->rows[i];
+		struct dist_tensor none =
+			dist_tensor(NULL, row->numel, DIST_FLOAT32);
+
+		if (row->numel > 0)
+			model->phantoms[next++] = (struct dist_ddp_parameter){
+				row->name, none, none};
+	}
+	return DIST_OK;
+}
+
 enum dist_error model_load(struct model *model, const char *name,
 			   struct dist_message *message)
 {
@@ -287,6 +308,8 @@ enum dist_error model_load(struct model *model, const char *name,
 	set_names(model, path);
 	error = read_rows(model, &r, in);
 	fclose(in);
+	if (!error)
+		error = add_phantoms(model);
 	if (error) {
 		if (!*message->text)
 			snprintf(message->text, sizeof message->text, "%s",
@@ -298,6 +321,7 @@ enum dist_error model_load(struct model *model, const char *name,
 
 void model_release(struct model *model)
 {
+	free(model->phantoms);
 	for (size_t i = 0; i < model->num_rows; i++)
 		free(model->rows[i].name);
 	free(model->rows);

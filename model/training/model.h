@@ -17,6 +17,7 @@
 #ifndef LOCKSTEP_MODEL_TRAINING_MODEL_H
 #define LOCKSTEP_MODEL_TRAINING_MODEL_H
 
+#include "lockstep/ddp.h"
 #include "lockstep/dist.h"
 
 struct model_row {
@@ -37,9 +38,10 @@ struct model {
 	char path[256]; /* the file's, truncated if it is longer */
 	struct model_row *rows;
 	size_t num_rows;
-	size_t num_parameters; /* rows of numel > 0 */
-	size_t numel;          /* of all rows */
-	double forward_flops;  /* of all rows */
+	size_t num_parameters;               /* rows of numel > 0 */
+	struct dist_ddp_parameter *phantoms; /* these, for all ranks */
+	size_t numel;                        /* of all rows */
+	double forward_flops;                /* of all rows */
 };
 
 /*
