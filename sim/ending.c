@@ -16,11 +16,113 @@
 #include "sim/copy.h"
 #include "sim/flow.h"
 #include "sim/forecast.h"
+#include "sim/gate.h"
 #include "sim/message.h"
 #include "sim/note.h"
 #include "sim/progress.h"
 #include "sim/strict.h"
-#include "sim/what_if.h"
+#include "sim/world.h"
+
+/* ---- would it end if sends were buffered? -------------------------------- */
+
+enum dist__sim_answer {
+	DIST__SIM_STAYS,      /* no, or not known */
+	DIST__SIM_UNTRIED,    /* not tried: ranks are processes */
+	DIST__SIM_WOULD_END,  /* yes, without a verdict */
+	DIST__SIM_WOULD_LACK, /* yes, but with a missing call */
+	DIST__SIM_IS_COPY     /* this is the copy that tries it: go on */
+};
+
+static bool any_waiting(const struct dist__sim_queue *queue)
+{
+	for (const struct dist__request *r = queue->first; r; r = r->next)
+		if (r->is_send && !r->eager)
+			return true;
+	return false;
+}
+
+/* Whether there is a send that nobody received yet, and that waits for it. */
+static bool any_send_waits(const struct dist__sim_world *world)
+{
+	for (int i = 0; i < world->present; i++)
+		if (any_waiting(&world->ranks[i].sent) ||
+		    any_waiting(&world->ranks[i].arrived))
+			return true;
+	for (size_t i = 0; i < world->channels.count; i++)
+		if (any_waiting(&world->channels.all[i]->queue))
+			return true;
+	return false;
+}
+
+/* Whether a message was not received. */
+static bool any_message(const struct dist__sim_world *world)
+{
+	for (int i = 0; i < world->present; i++)
+		if (world->ranks[i].sent.first || world->ranks[i].arrived.first)
+			return true;
+	return false;
+}
+
+static void let_go(struct dist__sim_world *world, struct dist__sim_queue *queue)
+{
+	for (struct dist__request *r = queue->first; r; r = r->next) {
+		r->eager = r->done = true;
+		if (r->gate)
+			dist__sim_gate_open(world, r->gate);
+	}
+}
+
+static void let_all_go(void *arg)
+{
+	struct dist__sim_world *world = arg;
+
+	for (int i = 0; i < world->present; i++) {
+		let_go(world, &world->ranks[i].sent);
+		let_go(world, &world->ranks[i].arrived);
+	}
+	for (size_t i = 0; i < world->channels.count; i++)
+		dist__sim_channel_loosen(world->channels.all[i]);
+	(void)dist__sim_block(world);
+}
+
+/* ask_buffered tries it in a copy when nothing can move. In the copy
+ * the caller is blocked as before, and others can move. If a call would be
+ * missing, *board is the records at that end, which the caller frees; else
+ * NULL. */
+static enum dist__sim_answer ask_buffered(struct dist__sim_world *world,
+					  struct check_board **board)
+{
+	struct dist__sim_future future;
+	const struct dist__sim_news *ended = &future.news[DIST__SIM_ENDED];
+	enum dist__sim_answer answer = DIST__SIM_STAYS;
+	struct dist__sim_copy copy;
+
+	*board = NULL;
+	if (!any_send_waits(world))
+		return DIST__SIM_STAYS;
+	if (world->has_processes)
+		return DIST__SIM_UNTRIED;
+	if (dist__sim_copy_make(world, &copy)) {
+		world->is_loose = true;
+		dist__sim_unblock(world);
+		dist__engine->at(dist__engine->now_s(), let_all_go, world);
+		return DIST__SIM_IS_COPY;
+	}
+	dist__sim_copy_ask(world, &copy, &future);
+	if (future.board && ended->what == DIST__SIM_ENDED) {
+		if (ended->value == CHECK_FINE)
+			answer = DIST__SIM_WOULD_END;
+		if (ended->value == CHECK_MISMATCH)
+			answer = DIST__SIM_WOULD_LACK;
+	}
+	if (answer == DIST__SIM_WOULD_LACK)
+		*board = future.board;
+	else
+		free(future.board);
+	return answer;
+}
+
+/* ---- the verdict --------------------------------------------------------- */
 
 /* Ends the world; every unanswered request fails, which wakes all actors. */
 void dist__sim_end(struct dist__sim_world *world, enum dist_error error,
@@ -164,7 +266,7 @@ static bool judge_standstill(struct dist__sim_world *world)
 	    any_waits(board) && left.kind != CHECK_FINE)
 		verdict = left;
 	if (verdict.kind == CHECK_DEADLOCK && !facts.forecast.stuck_ns)
-		answer = dist__sim_ask_buffered(world, &lacking);
+		answer = ask_buffered(world, &lacking);
 	if (answer == DIST__SIM_IS_COPY)
 		return true;
 	if (answer == DIST__SIM_UNTRIED && any_waits_in_message(board))
@@ -225,8 +327,7 @@ static int end_of_copy(const struct dist__sim_world *world,
 {
 	bool fine = verdict->kind == CHECK_FINE;
 
-	return fine && dist__sim_any_message(world) ? CHECK_LEFT
-						    : (int)verdict->kind;
+	return fine && any_message(world) ? CHECK_LEFT : (int)verdict->kind;
 }
 
 int dist__sim_exit_status(struct dist__sim_world *world)

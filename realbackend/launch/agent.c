@@ -1,19 +1,91 @@
 #include "realbackend/launch/agent.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/refuse.h"
-#include "realbackend/launch/store_process.h"
 #include "realbackend/launch/signals.h"
 #include "realbackend/store/environment.h"
-#include "realbackend/wire/socket.h"
 #include "realbackend/store/store_client.h"
+#include "realbackend/store/store_server.h"
+#include "realbackend/wire/socket.h"
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+/* Deaf to all signals but SIGKILL: those of the terminal are the launcher's. */
+static _Noreturn void
+keep(int listener, const struct dist__store_agents *agents, pid_t launcher)
+{
+	struct dist__store_server *server;
+
+	setpgid(0, 0);
+#ifdef __linux__
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+
+	/* ---- the agents' store, in a process of its own
+	 * -------------------------- */
+
+	if (getppid() != launcher ||
+	    dist__store_server_lead(listener, agents, &server) != DIST_OK)
+		_exit(DIST_EXIT_INTERNAL);
+	for (;;)
+		pause();
+}
+
+/* Forks a process that serves the store of agents of
+ * the job called run on the listening socket, until it is stopped or its parent
+ * has ended. It takes ownership of listener, also after an error. *leader is
+ * the leader's own socket to it. -1: the system refused. */
+static pid_t store_process_start(int listener, const char *run, int *leader)
+{
+	struct dist__store_agents agents = {.run = run};
+	pid_t launcher = getpid(), pid = -1;
+	sigset_t all, before;
+	int ends[2], error;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
+		error = errno;
+		close(listener);
+		errno = error;
+		return -1;
+	}
+	agents.leader = ends[0];
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		keep(listener, &agents, launcher);
+	}
+	error = errno;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	close(listener);
+	close(ends[0]);
+	if (pid < 0)
+		close(ends[1]);
+	*leader = ends[1];
+	errno = error;
+	return pid;
+}
+
+static void store_process_stop(pid_t store_process)
+{
+	kill(store_process, SIGKILL);
+	while (waitpid(store_process, NULL, 0) < 0 && errno == EINTR)
+		;
+}
 
 /* How long we wait for the leader before we look for signals. */
 #define SLICE_NS ((int64_t)200 * 1000000)
@@ -65,7 +137,7 @@ static enum dist_error lead(struct dist__agent *agent,
 	dist__secret_warn(listener);
 	agent->leads = true;
 	agent->store_process =
-		dist__store_process_start(listener, nodes->run_id, &leader);
+		store_process_start(listener, nodes->run_id, &leader);
 	if (agent->store_process < 0) {
 		agent->store_process = 0;
 		return DIST_ERR_IO;
@@ -255,7 +327,7 @@ void dist__agent_close(struct dist__agent *agent)
 	if (agent->master_fd >= 0)
 		close(agent->master_fd);
 	if (agent->store_process)
-		dist__store_process_stop(agent->store_process);
+		store_process_stop(agent->store_process);
 	dist__orders_release(&agent->orders);
 	dist__membership_release(&agent->membership);
 }

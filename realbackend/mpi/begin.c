@@ -1,22 +1,128 @@
-/* begin.c - begins MPI in this process, and ends it. */
+/*
+ * begin.c - begins MPI in this process, and ends it.
+ *
+ * Where no mpirun removes what killed ranks leave, Open MPI 4 keeps the files
+ * of a job on this node in a folder of ours. Each rank holds a shared lock on
+ * it. A process that gets the exclusive lock is the last one and removes it: a
+ * rank of the job that ends, or a rank of a later job that finds it.
+ */
+#define _XOPEN_SOURCE   700 /* nftw */
+#define _DEFAULT_SOURCE     /* flock */
 #include "realbackend/mpi/begin.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <glob.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/data.h"
 #include "base/refuse.h"
 #include "realbackend/launch/cores.h"
-#include "realbackend/mpi/folder.h"
 #include "realbackend/mpi/pmi_server.h"
 #include "realbackend/mpi/types.h"
+
+/* ---- the folder of a job ------------------------------------------------- */
+
+struct folder {
+	int fd; /* -1: there is none */
+	char path[64];
+};
+
+#define PREFIX "/dev/shm/lockstep-mpi-"
+
+static int open_path(const char *path)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int remove_one(const char *path, const struct stat *status, int type,
+		      struct FTW *place)
+{
+	(void)status;
+	(void)type;
+	(void)place;
+	(void)remove(path);
+	return 0;
+}
+
+static void remove_if_last(int fd, const char *path)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		(void)nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Those of jobs of which every rank was killed; another user's stay. */
+static void remove_stale(void)
+{
+	glob_t found;
+	int fd;
+
+	if (glob(PREFIX "*", GLOB_NOSORT, NULL, &found) == 0)
+		for (size_t i = 0; i < found.gl_pathc; i++) {
+			fd = open_path(found.gl_pathv[i]);
+			if (fd < 0)
+				continue;
+			remove_if_last(fd, found.gl_pathv[i]);
+			close(fd);
+		}
+	globfree(&found);
+}
+
+/* Whether the folder that fd holds is still the one at path. */
+static bool is_there(int fd, const char *path)
+{
+	struct stat a, b;
+
+	return fstat(fd, &a) == 0 && stat(path, &b) == 0 &&
+	       a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
+/* Makes or finds the folder of a job, after removing those
+ * that no process uses; false: the system refused, and Open MPI chooses the
+ * place of its files. */
+static bool folder_open(struct folder *folder, int job)
+{
+	remove_stale();
+	snprintf(folder->path, sizeof folder->path, PREFIX "%d", job);
+	for (;;) {
+		folder->fd = -1;
+		if (mkdir(folder->path, 0700) != 0 && errno != EEXIST)
+			return false;
+		folder->fd = open_path(folder->path);
+		/* Between the two calls it may have been taken for nobody's. */
+		if (folder->fd < 0 && errno == ENOENT)
+			continue;
+		if (folder->fd < 0)
+			return false;
+		if (flock(folder->fd, LOCK_SH) == 0 &&
+		    is_there(folder->fd, folder->path))
+			return true;
+		close(folder->fd);
+	}
+}
+
+/* Ends the use of it; allowed if there is none. */
+static void folder_close(struct folder *folder)
+{
+	if (folder->fd < 0)
+		return;
+	remove_if_last(folder->fd, folder->path);
+	close(folder->fd);
+	folder->fd = -1;
+}
 
 /* A process is one rank. */
 static struct dist__pmi_server *server;
 static bool is_ours; /* MPI, to end */
-static struct dist__folder folder = {.fd = -1};
+static struct folder folder = {.fd = -1};
 
 /* ---- the manager -------------------------------------------------------- */
 
@@ -62,7 +168,7 @@ bool dist__mpi_has_room(const struct dist__place *place)
 
 static void make_folder(void)
 {
-	if (!dist__folder_open(&folder, dist__pmi_server_job(server)))
+	if (!folder_open(&folder, dist__pmi_server_job(server)))
 		return;
 	set("OMPI_MCA_orte_tmpdir_base", folder.path);
 	set("OMPI_MCA_btl_vader_backing_directory", folder.path);
@@ -232,5 +338,5 @@ void dist__mpi_end(struct dist__mpi *mpi, bool is_well)
 		(void)mpi->call.Finalize();
 	/* MPICH says at exit() alone, from 4.2 on, that it has ended. */
 	dist__pmi_server_part(server);
-	dist__folder_close(&folder);
+	folder_close(&folder);
 }

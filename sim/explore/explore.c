@@ -20,13 +20,161 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "check/verdict.h"
+#include "sim/log.h"
+
+/* ---- how a run ended ---------------------------------------------------- */
+
+struct dist__sim_ending {
+	struct dist__sim_plan plan; /* repeats the run; owned */
+	struct dist__sim_log *log;  /* owned; NULL: no run is kept */
+};
+
+/* The choices that were made, as a plan has them. */
+static bool copy_choices(struct dist__sim_plan *plan,
+			 const struct dist__sim_log *log)
+{
+	uint32_t point = 0;
+
+	for (uint32_t i = 0; i < log->num_steps; i++) {
+		const struct dist__sim_step *step = &log->steps[i];
+
+		if (step->count < 2)
+			continue;
+		if (step->taken > 0 &&
+		    !dist__sim_plan_add(plan, (struct dist__sim_choice){
+						      point, step->taken}))
+			return false;
+		point++;
+	}
+	return true;
+}
+
+/* Replaces what is kept by a copy of plan and log; the
+ * choices of the run are taken from the log. Returns false without memory. */
+static bool keep_ending(struct dist__sim_ending *ending,
+			const struct dist__sim_plan *plan,
+			const struct dist__sim_log *log)
+{
+	dist__sim_plan_release(&ending->plan);
+	if (!ending->log)
+		ending->log = calloc(1, sizeof *ending->log);
+	if (!ending->log)
+		return false;
+	/* Copies the part of a log that is in use. */
+	memcpy(ending->log, log, offsetof(struct dist__sim_log, options));
+	memcpy(ending->log->options, log->options,
+	       log->num_options * sizeof log->options[0]);
+	memcpy(ending->log->steps, log->steps,
+	       log->num_steps * sizeof log->steps[0]);
+	ending->plan = (struct dist__sim_plan){.skew = plan->skew,
+					       .chooses = plan->chooses};
+	memcpy(ending->plan.p2p, plan->p2p, sizeof plan->p2p);
+	return copy_choices(&ending->plan, log);
+}
+
+/* How it ended, after "from rank 1: ". */
+static const char *outcome_of(const struct dist__sim_ending *ending)
+{
+	switch (ending->log->verdict.kind) {
+	case CHECK_FINE:
+		return "the job ends well";
+	case CHECK_MISMATCH:
+		return "mismatch";
+	case CHECK_DEADLOCK:
+		return "deadlock";
+	case CHECK_TIMEOUT:
+		return "timeout";
+	case CHECK_LOST:
+		return "rank lost";
+	case CHECK_HAZARD:
+		return "buffer hazard";
+	case CHECK_BUFFERING:
+		return "depends on buffering";
+	case CHECK_LEFT:
+		return "left behind";
+	case CHECK_INVALID:
+		return "invalid call";
+	default:
+		return "failed";
+	}
+}
+
+/* The step in which log has the receive of option; NULL: in none. */
+static const struct dist__sim_step *
+find_step(const struct dist__sim_log *log,
+	  const struct dist__sim_option *option)
+{
+	for (uint32_t i = 0; i < log->num_steps; i++) {
+		const struct dist__sim_step *step = &log->steps[i];
+		const struct dist__sim_option *taken =
+			&log->options[step->first + step->taken];
+
+		if (taken->rank == option->rank &&
+		    taken->receive == option->receive)
+			return step;
+	}
+	return NULL;
+}
+
+static struct check_match match_of(const struct dist__sim_ending *ending,
+				   const struct dist__sim_step *step)
+{
+	int what = ending->log->options[step->first + step->taken].sender;
+
+	return (struct check_match){
+		.sender = step->look ? 0 : (uint32_t)what,
+		.send = step->send,
+		.seen = step->look && what,
+		.outcome = outcome_of(ending),
+	};
+}
+
+/* Finds the first receive of `here` that took the message
+ * of another sender in `other`, or the first test of completion with another
+ * result, and fills *race except the outcome and the replay tokens. Returns
+ * false if there is none. */
+static bool find_race(struct check_race *race,
+		      const struct dist__sim_ending *other,
+		      const struct dist__sim_ending *here)
+{
+	for (uint32_t i = 0; i < here->log->num_steps; i++) {
+		const struct dist__sim_step *step = &here->log->steps[i];
+		const struct dist__sim_option *taken =
+			&here->log->options[step->first + step->taken];
+		const struct dist__sim_step *like =
+			find_step(other->log, taken);
+
+		if (!like ||
+		    other->log->options[like->first + like->taken].sender ==
+			    taken->sender)
+			continue;
+		*race = (struct check_race){
+			.rank = (uint32_t)taken->rank,
+			.look = step->look > 0,
+			.call = step->receive,
+			.other = match_of(other, like),
+			.here = match_of(here, step),
+		};
+		return true;
+	}
+	return false;
+}
+
+static void release_ending(struct dist__sim_ending *ending)
+{
+	dist__sim_plan_release(&ending->plan);
+	free(ending->log);
+	ending->log = NULL;
+}
+
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
 
 #include "base/progress.h"
 #include "check/outputs.h"
-#include "sim/explore/ending.h"
 #include "sim/explore/search.h"
 #include "sim/run.h"
 
@@ -79,6 +227,10 @@ run_copy(struct explorer *e, const struct dist__sim_plan *plan)
 #ifdef __linux__
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
+
+	/* ---- the runs
+	 * ------------------------------------------------------------ */
+
 	if (null < 0 || getppid() != e->process)
 		_exit(DIST_EXIT_INTERNAL);
 	(void)dup2(null, STDOUT_FILENO);
@@ -134,13 +286,12 @@ static bool compare(struct explorer *e, const struct dist__sim_plan *plan)
 
 	if (log->fate != DIST__SIM_JUDGED)
 		return true;
-	if (!fine && !e->bad.log && !dist__sim_ending_keep(&e->bad, plan, log))
+	if (!fine && !e->bad.log && !keep_ending(&e->bad, plan, log))
 		return false;
 	if (usual && fine && usual->verdict.kind == CHECK_FINE)
 		e->values_differ |= usual->values != log->values;
 	alike = !usual || ended_alike(e, usual, log);
-	return dist__sim_ending_keep(alike ? &e->usual : &e->unusual, plan,
-				     log);
+	return keep_ending(alike ? &e->usual : &e->unusual, plan, log);
 }
 
 /* Runs the job by plan and learns from it. Returns why there can be no more;
@@ -168,7 +319,7 @@ static void search_matches(struct explorer *e, const char *p2p,
 	bool looked = false, again;
 
 	snprintf(plan.p2p, sizeof plan.p2p, "%s", p2p);
-	dist__sim_ending_release(&e->usual); /* of another rule */
+	release_ending(&e->usual); /* of another rule */
 	dist__sim_search_init(&search);
 	do {
 		line->left = try_plan(e, &plan, &search);
@@ -202,7 +353,7 @@ static void try_skews(struct explorer *e, const char *p2p,
 		line->late += e->log->fate == DIST__SIM_LATE;
 		if (e->log->fate == DIST__SIM_JUDGED &&
 		    e->log->verdict.kind != CHECK_FINE)
-			(void)dist__sim_ending_keep(&e->bad, &plan, e->log);
+			(void)keep_ending(&e->bad, &plan, e->log);
 	}
 }
 
@@ -230,7 +381,7 @@ static bool explore_rule(struct explorer *e, const char *p2p,
 	wrote = e->log->wrote;
 	e->endless = e->log->fate == DIST__SIM_GONE;
 	if (!e->endless && e->log->verdict.kind != CHECK_FINE)
-		(void)dist__sim_ending_keep(&e->bad, &plan, e->log);
+		(void)keep_ending(&e->bad, &plan, e->log);
 	if (e->log->looked)
 		line->left = LOOKED;
 	if ((e->log->any || e->log->looked) && e->log->fate == DIST__SIM_JUDGED)
@@ -312,8 +463,7 @@ static int show_race(struct explorer *e)
 	char *tokens[] = {dist__sim_plan_token(&other->plan),
 			  dist__sim_plan_token(&here->plan)};
 	struct check_race race;
-	bool found = tokens[0] && tokens[1] &&
-		     dist__sim_race_find(&race, other, here);
+	bool found = tokens[0] && tokens[1] && find_race(&race, other, here);
 	int status;
 
 	if (found) {
@@ -366,9 +516,9 @@ int dist__sim_explore(struct dist__sim_world *world,
 	explore(&e, one_rule);
 	dist__progress_end(&progress);
 	status = conclude(&e);
-	dist__sim_ending_release(&e.usual);
-	dist__sim_ending_release(&e.unusual);
-	dist__sim_ending_release(&e.bad);
+	release_ending(&e.usual);
+	release_ending(&e.unusual);
+	release_ending(&e.bad);
 	(void)munmap(e.log, sizeof *e.log);
 	return status;
 }
