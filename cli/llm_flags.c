@@ -142,12 +142,24 @@ void llm_flags_predict(const struct llm_question *question,
 	append(&all, " --world-size %d%s", layout->gpus, flags);
 }
 
-/* ---- others' ------------------------------------------------------------ */
+/* ---- torchtitan's ------------------------------------------------------- */
 
-static void append_titan(struct text *text, const char *name, int count)
+/* Chunks of a layout's pipeline. */
+static int chunks_of(const struct llm_layout *layout)
 {
-	if (count > 1)
-		append(text, " --parallelism.%s_degree=%d", name, count);
+	return layout->pp * layout->vpp;
+}
+
+/* Layers of a chunk that torchtitan is to be told; it divides them, embedding
+ * and loss as a layer each unless chunks are alike without, by rounding up. 0:
+ * none makes so many chunks. */
+static int titan_layers(const struct llm_layout *layout, int layers)
+{
+	const int chunks = chunks_of(layout);
+	const int units = layers % chunks == 0 ? layers : layers + 2;
+	const int each = (units + chunks - 1) / chunks;
+
+	return (units + each - 1) / each == chunks ? each : 0;
 }
 
 /* What of a layout torchtitan cannot do; NULL: nothing. */
@@ -157,54 +169,128 @@ static const char *titan_lacks(const struct llm_layout *layout, int layers)
 		return "data-parallel ranks that divide optimizer state alone";
 	if (layout->schedule == LLM_ZERO_BUBBLE)
 		return "zero-bubble's schedule ZB-H1";
-	if (layout->recompute == LLM_RECOMPUTE_FULL &&
-	    layout->recompute_layers > 0 &&
-	    layout->recompute_layers * layout->pp < layers)
-		return "recomputation of some layers and not of others";
+	if (layout->recompute == LLM_RECOMPUTE_SELECTIVE)
+		return "recomputation of single modules";
+	if (layout->shard == LLM_DDP && (layout->cp > 1 || layout->ep > 1))
+		return "copies of the model beside context or expert groups";
+	if (layout->ep > 1 && layout->etp > 1)
+		return "tensor groups within experts";
+	if (layout->vpp > 1 && titan_layers(layout, layers) == 0)
+		return "chunks of so many layers";
+	if (layout->gradient_bytes < 4)
+		return "sums of gradients in 16 bits";
+	if (layout->lora || layout->offload_layers > 0)
+		return layout->lora ? "LoRA" : "offloaded activations";
 	return NULL;
 }
 
-void llm_flags_torchtitan(const struct llm_layout *layout, int layers,
+static void append_titan(struct text *text, const char *name, int count)
+{
+	append(text, " --parallelism.%s_degree=%d", name, count);
+}
+
+/* Under a pipeline it keeps parameters unless it is told not to. */
+static void append_titan_dp(struct text *text, const struct llm_layout *layout)
+{
+	const bool copies = layout->shard == LLM_DDP;
+	const int shard =
+		layout->shard == LLM_HSDP ? layout->shard_ranks : layout->dp;
+
+	append_titan(text, "data_parallel_replicate",
+		     copies ? layout->dp : layout->dp / shard);
+	append_titan(text, "data_parallel_shard", copies ? 1 : shard);
+	if (layout->shard == LLM_ZERO2 || (!copies && !layout->reshard))
+		append(text, " --parallelism.fsdp_reshard_after_forward=never");
+	else if (!copies && layout->pp > 1)
+		append(text,
+		       " --parallelism.fsdp_reshard_after_forward=always");
+}
+
+static void append_titan_pp(struct text *text, const struct llm_layout *layout,
+			    int layers)
+{
+	append_titan(text, "pipeline_parallel", layout->pp);
+	if (layout->pp > 1)
+		append(text,
+		       " --parallelism.pipeline_parallel_schedule=%s "
+		       "--parallelism.num_pp_microbatches=%d",
+		       layout->vpp > 1                 ? "Interleaved1F1B"
+		       : layout->schedule == LLM_GPIPE ? "GPipe"
+						       : "1F1B",
+		       llm_micro_batches(layout));
+	if (layout->vpp > 1)
+		append(text,
+		       " --parallelism.pipeline_parallel_layers_per_stage=%d",
+		       titan_layers(layout, layers));
+	if (layout->pp > 1 && layers % chunks_of(layout) == 0)
+		append(text,
+		       " --parallelism.pipeline_parallel_first_stage_less_"
+		       "layers=0 --parallelism.pipeline_parallel_last_stage_"
+		       "less_layers=0");
+}
+
+static void append_titan_compile(struct text *text,
+				 const struct llm_layout *layout)
+{
+	if (layout->fused_kernels)
+		append(text, " --compile.enable");
+	if (layout->fused_kernels && layout->overlap_tp && layout->tp > 1)
+		append(text, " --compile.enable_async_tensor_parallel");
+	if (layout->pp > 1 || layout->ep > 1)
+		append(text, " --training.disable_cuda_graphs");
+}
+
+/* Degrees of 1 are said, too: a model's config may have others. The last is a
+ * subcommand, behind all flags. Layers are all recomputed or
+ * none. */
+bool llm_flags_torchtitan(const struct llm_layout *layout, int layers,
 			  char *text, size_t size)
 {
 	static const char *const recomputes[LLM_RECOMPUTES] = {
-		"none", "selective", "full", "full"};
+		[LLM_RECOMPUTE_NONE] = "none",
+		[LLM_RECOMPUTE_OPERATORS] = "selective",
+		[LLM_RECOMPUTE_FULL] = "full"};
 	const char *lack = titan_lacks(layout, layers);
 	struct text all = {text, size};
-	bool copies = layout->shard == LLM_DDP;
-	int shard =
-		layout->shard == LLM_HSDP ? layout->shard_ranks : layout->dp;
 
 	*text = '\0';
 	if (lack) {
 		append(&all, " has no flag for %s", lack);
-		return;
+		return false;
 	}
-	append_titan(&all, "data_parallel_replicate",
-		     copies ? layout->dp : layout->dp / shard);
-	append(&all, " --parallelism.data_parallel_shard_degree=%d",
-	       copies ? 1 : shard);
-	if (layout->shard == LLM_ZERO2)
-		append(&all, " --parallelism.fsdp_reshard_after_forward=never");
+	append_titan_dp(&all, layout);
 	append_titan(&all, "tensor_parallel", layout->tp);
+	if (layout->tp > 1 && !layout->sequence)
+		append(&all, " --parallelism.no-enable-sequence-parallel");
 	append_titan(&all, "context_parallel", layout->cp);
 	append_titan(&all, "expert_parallel", layout->ep);
-	append_titan(&all, "pipeline_parallel", layout->pp);
-	if (layout->pp > 1)
-		append(&all,
-		       " --parallelism.pipeline_parallel_schedule=%s "
-		       "--parallelism.pipeline_parallel_microbatch_size=%d",
-		       layout->vpp > 1                 ? "Interleaved1F1B"
-		       : layout->schedule == LLM_GPIPE ? "GPipe"
-						       : "1F1B",
-		       layout->micro_batch);
+	append_titan_pp(&all, layout, layers);
 	append(&all,
-	       " --training.local_batch_size=%d --training.global_batch_size=%d"
-	       " --training.seq_len=%d --activation_checkpoint.mode=%s",
-	       layout->pp > 1 ? layout->micro_batch * llm_micro_batches(layout)
-			      : layout->micro_batch,
-	       layout->global_batch, layout->seq,
+	       " --training.num_tokens_per_microbatch_per_dp_rank=%lld "
+	       "--training.num_tokens_per_train_step=%lld "
+	       "--training.max_context_length=%d",
+	       (long long)layout->micro_batch * layout->seq,
+	       (long long)layout->global_batch * layout->seq, layout->seq);
+	append_titan_compile(&all, layout);
+	append(&all, " activation_checkpoint:%s",
 	       recomputes[layout->recompute]);
+	return true;
+}
+
+/* ---- Megatron-LM's ------------------------------------------------------ */
+
+/* What of a layout Megatron-LM cannot do; NULL: nothing. */
+static const char *megatron_lacks(const struct llm_layout *layout)
+{
+	if (layout->schedule == LLM_ZERO_BUBBLE)
+		return "zero-bubble's schedule ZB-H1";
+	if (layout->schedule == LLM_GPIPE && layout->pp > 1)
+		return "GPipe's schedule";
+	if (layout->recompute == LLM_RECOMPUTE_OPERATORS)
+		return "recomputation of single operators";
+	if (layout->lora)
+		return "LoRA";
+	return NULL;
 }
 
 /* What data-parallel ranks divide, and overlap. */
@@ -229,10 +315,33 @@ static void append_megatron_dp(struct text *text,
 		       layout->dp / layout->shard_ranks);
 	if (layout->overlap_grad)
 		append(text, " --overlap-grad-reduce");
-	if (layout->overlap_param && layout->shard != LLM_DDP)
+	if (layout->overlap_grad && layout->overlap_param &&
+	    layout->shard != LLM_DDP)
 		append(text, " --overlap-param-gather");
-	if (layout->overlap_tp && layout->tp > 1)
+	if (layout->overlap_tp && layout->tp > 1 && layout->sequence)
 		append(text, " --tp-comm-overlap");
+	if (layout->gradient_bytes < 4)
+		append(text, " --grad-reduce-in-bf16");
+}
+
+/* Groups of experts, which it overlaps without a pipeline or with an
+ * interleaved one, and without recomputing layers
+ * (core/transformer/transformer_config.py). */
+static void append_megatron_experts(struct text *text,
+				    const struct llm_layout *layout)
+{
+	if (layout->ep == 1)
+		return;
+	append(text,
+	       " --expert-model-parallel-size %d --expert-tensor-parallel-size "
+	       "%d --moe-grouped-gemm --moe-token-dispatcher-type %s",
+	       layout->ep, layout->etp,
+	       layout->plain_exchange
+		       ? "alltoall"
+		       : "flex --moe-flex-dispatcher-backend deepep");
+	if (layout->overlap_ep && (layout->pp == 1 || layout->vpp > 1) &&
+	    layout->recompute != LLM_RECOMPUTE_FULL)
+		append(text, " --overlap-moe-expert-parallel-comm");
 }
 
 /* Layers of a chunk, by its place in the pipeline. */
@@ -276,8 +385,10 @@ static void append_chunks(struct text *text, const struct llm_layout *layout,
 static void append_pipeline(struct text *text, const struct llm_layout *layout,
 			    const struct llm_architecture *model)
 {
-	const int chunks = layout->pp * layout->vpp;
+	const int chunks = chunks_of(layout);
 
+	if (layout->vpp > 1 && !layout->overlap_p2p)
+		append(text, " --no-overlap-p2p-communication");
 	if (model->layers % chunks != 0 && (model->layers + 2) % chunks != 0) {
 		append_chunks(text, layout, model);
 		return;
@@ -287,6 +398,24 @@ static void append_pipeline(struct text *text, const struct llm_layout *layout,
 	if (model->layers % chunks != 0)
 		append(text, " --account-for-embedding-in-pipeline-split "
 			     "--account-for-loss-in-pipeline-split");
+}
+
+/* Whole layers are counted of each chunk (core/recompute.py). */
+static void append_recompute(struct text *text, const struct llm_layout *layout)
+{
+	const int layers = layout->recompute_layers;
+
+	if (layout->recompute == LLM_RECOMPUTE_SELECTIVE)
+		append(text, " --recompute-granularity selective");
+	else if (layout->recompute == LLM_RECOMPUTE_FULL)
+		append(text,
+		       " --recompute-granularity full --recompute-method %s "
+		       "--recompute-num-layers %d",
+		       layers > 0 ? "block" : "uniform",
+		       layers > 0 ? (layers + layout->vpp - 1) / layout->vpp
+				  : 1);
+	append_count(text, "cpu-offloading-num-layers", layout->offload_layers,
+		     0);
 }
 
 static void append_precision(struct text *text, enum llm_precision precision)
@@ -302,38 +431,34 @@ static void append_precision(struct text *text, enum llm_precision precision)
 		append(text, " %s", flags[precision]);
 }
 
-void llm_flags_megatron(const struct llm_layout *layout,
+bool llm_flags_megatron(const struct llm_layout *layout,
 			const struct llm_architecture *model, char *text,
 			size_t size)
 {
+	const char *lack = megatron_lacks(layout);
 	struct text all = {text, size};
 
 	*text = '\0';
+	if (lack) {
+		append(&all, " has no flag for %s", lack);
+		return false;
+	}
 	append(&all,
 	       " --tensor-model-parallel-size %d "
 	       "--pipeline-model-parallel-size %d",
 	       layout->tp, layout->pp);
 	append_pipeline(&all, layout, model);
 	append_count(&all, "context-parallel-size", layout->cp, 1);
-	append_count(&all, "expert-model-parallel-size", layout->ep, 1);
-	if (layout->ep > 1)
-		append(&all, " --expert-tensor-parallel-size %d", layout->etp);
+	if (layout->cp > 1 && layout->gather_cp)
+		append(&all, " --cp-comm-type all_gather");
 	if (layout->tp > 1 && layout->sequence)
 		append(&all, " --sequence-parallel");
+	append_megatron_experts(&all, layout);
 	append_megatron_dp(&all, layout);
 	append(&all,
 	       " --seq-length %d --micro-batch-size %d --global-batch-size %d",
 	       layout->seq, layout->micro_batch, layout->global_batch);
-	if (layout->recompute == LLM_RECOMPUTE_SELECTIVE)
-		append(&all, " --recompute-granularity selective");
-	else if (layout->recompute == LLM_RECOMPUTE_FULL)
-		append(&all,
-		       " --recompute-granularity full --recompute-method %s "
-		       "--recompute-num-layers %d",
-		       layout->recompute_layers > 0 ? "block" : "uniform",
-		       layout->recompute_layers > 0 ? layout->recompute_layers
-						    : 1);
+	append_recompute(&all, layout);
 	append_precision(&all, layout->precision);
-	if (layout->schedule == LLM_ZERO_BUBBLE)
-		append(&all, " (its 1F1B instead of zero-bubble's ZB-H1)");
+	return true;
 }

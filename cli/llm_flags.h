@@ -15,12 +15,15 @@ void llm_flags_predict(const struct llm_question *question,
 		       size_t size);
 
 /* llm_flags_torchtitan and llm_flags_megatron write the flags by which these
- * train so, each behind a space (torchtitan: config/job_config.py; Megatron-LM:
- * megatron/training/arguments.py). A layout that torchtitan cannot do
- * is said in its place. layers: of the model. */
-void llm_flags_torchtitan(const struct llm_layout *layout, int layers,
+ * train so, each behind a space, or if they cannot " has no flag for ...", and
+ * return whether they can. Held against torchtitan/config/configs.py,
+ * trainer.py and distributed/ at b5bcd76c66d0 (August 2026), Megatron-LM
+ * megatron/training/arguments.py and core/transformer/transformer_config.py at
+ * d98e8a64ddf3 (August 2026). layers: of the model. Where only some layers are
+ * recomputed, torchtitan's flags recompute all. */
+bool llm_flags_torchtitan(const struct llm_layout *layout, int layers,
 			  char *text, size_t size);
-void llm_flags_megatron(const struct llm_layout *layout,
+bool llm_flags_megatron(const struct llm_layout *layout,
 			const struct llm_architecture *model, char *text,
 			size_t size);
 

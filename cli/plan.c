@@ -388,31 +388,86 @@ static double spare(const struct llm_layout *layout)
 	return layout->no_headroom ? 0 : 100 * LLM_HEADROOM;
 }
 
+enum library { TORCHTITAN, MEGATRON };
+
+/* Writes the flags of another library for the fastest layout that it can do,
+ * and returns its index; or, if it can do none, what the first needs. */
+static size_t find_flags(const struct inquiry *inquiry, enum library library,
+			 char *text, size_t size)
+{
+	const struct llm_architecture *model = &inquiry->question.model;
+	const struct llm_plan *plan = &inquiry->plan;
+
+	for (size_t i = 0; i <= plan->num; i++) {
+		const size_t at = i % plan->num; /* the first again, if none */
+		const struct llm_layout *layout = &plan->best[at].layout;
+
+		if (library == MEGATRON
+			    ? llm_flags_megatron(layout, model, text, size)
+			    : llm_flags_torchtitan(layout, model->layers, text,
+						   size))
+			return at;
+	}
+	return 0;
+}
+
+/* Megatron-LM refuses tensor and context groups without this variable, and its
+ * FSDP with it (megatron/training/arguments.py). */
+static const char *environment_of(const struct llm_layout *layout)
+{
+	return (layout->tp > 1 || layout->cp > 1) &&
+			       (layout->shard == LLM_DDP ||
+				layout->shard == LLM_ZERO1)
+		       ? ", CUDA_DEVICE_MAX_CONNECTIONS=1"
+		       : "";
+}
+
+static void print_flags(const struct inquiry *inquiry, enum library library)
+{
+	const struct llm_candidate *best = inquiry->plan.best;
+	char text[1024], place[64] = "";
+	const size_t i = find_flags(inquiry, library, text, sizeof text);
+	const struct llm_layout *layout = &best[i].layout;
+
+	if (i > 0)
+		snprintf(place, sizeof place, ", place %zu, %.1f %% slower",
+			 i + 1,
+			 100 * best[i].answer.step_ns / best[0].answer.step_ns -
+				 100);
+	if (library == MEGATRON)
+		printf("Megatron-LM%s%s:%s\n", place, environment_of(layout),
+		       text);
+	else
+		printf("torchtitan%s%s:%s\n", place,
+		       layout->recompute_layers > 0 ? ", all layers recomputed"
+						    : "",
+		       text);
+}
+
 static json_t *answer_json(const struct inquiry *inquiry, json_t *conditions)
 {
 	const struct llm_plan *plan = &inquiry->plan;
-	const struct llm_layout *best = &plan->best[0].layout;
-	const struct llm_architecture *model = &inquiry->question.model;
 	struct dist__rows rows = rows_of(inquiry);
 	char loss[512] = "", titan[1024], megatron[1024];
+	size_t titans, megatrons;
 
 	if (plan->num > 1)
 		describe_loss(&plan->best[0].answer, &plan->best[1].answer,
 			      loss, sizeof loss);
-	llm_flags_torchtitan(best, model->layers, titan, sizeof titan);
-	llm_flags_megatron(best, model, megatron, sizeof megatron);
-	return json_pack("{s:o, s:I, s:I, s:o, s:s, s:s, s:s}", "conditions",
-			 conditions, "layouts", (json_int_t)plan->legal, "fit",
-			 (json_int_t)plan->num, "rows", dist__rows_json(&rows),
-			 "second_loses", loss, "torchtitan", titan, "megatron",
-			 megatron);
+	titans = find_flags(inquiry, TORCHTITAN, titan, sizeof titan);
+	megatrons = find_flags(inquiry, MEGATRON, megatron, sizeof megatron);
+	return json_pack("{s:o, s:I, s:I, s:o, s:s, s:s, s:I, s:s, s:I}",
+			 "conditions", conditions, "layouts",
+			 (json_int_t)plan->legal, "fit", (json_int_t)plan->num,
+			 "rows", dist__rows_json(&rows), "second_loses", loss,
+			 "torchtitan", titan, "torchtitan_place",
+			 (json_int_t)titans + 1, "megatron", megatron,
+			 "megatron_place", (json_int_t)megatrons + 1);
 }
 
 static void print_lines(const struct inquiry *inquiry)
 {
 	const struct llm_plan *plan = &inquiry->plan;
-	const struct llm_layout *best = &plan->best[0].layout;
-	const struct llm_architecture *model = &inquiry->question.model;
 	char text[1024];
 
 	if (plan->num > 1) {
@@ -420,12 +475,11 @@ static void print_lines(const struct inquiry *inquiry)
 			      text, sizeof text);
 		printf("\nThe second loses %s\n", text);
 	}
-	llm_flags_predict(&inquiry->question, best, text, sizeof text);
+	llm_flags_predict(&inquiry->question, &plan->best[0].layout, text,
+			  sizeof text);
 	printf("\nThe first:\n%s\n", text);
-	llm_flags_torchtitan(best, model->layers, text, sizeof text);
-	printf("torchtitan:%s\n", text);
-	llm_flags_megatron(best, model, text, sizeof text);
-	printf("Megatron-LM:%s\n", text);
+	print_flags(inquiry, TORCHTITAN);
+	print_flags(inquiry, MEGATRON);
 }
 
 static int show(const struct inquiry *inquiry)

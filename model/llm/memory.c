@@ -256,7 +256,9 @@ enum dist_error llm_recompute_choose(struct llm_layout *layout,
 				     const struct llm_pace *pace,
 				     struct dist_message *message)
 {
-	const int all = (model->layers + layout->pp - 1) / layout->pp;
+	/* Layers of each chunk are counted, as by Megatron-LM. */
+	const int chunks = layout->pp * layout->vpp;
+	const int all = (model->layers + chunks - 1) / chunks;
 	bool roomy = false;
 	int low = 1, high = all;
 	enum dist_error error;
@@ -276,15 +278,15 @@ enum dist_error llm_recompute_choose(struct llm_layout *layout,
 	}
 	layout->recompute = LLM_RECOMPUTE_FULL;
 	while (low < high) { /* the least that does, else all */
-		layout->recompute_layers = (low + high) / 2;
+		layout->recompute_layers = (low + high) / 2 * layout->vpp;
 		error = try(layout, model, device, pace, &roomy, message);
 		if (error)
 			return error;
 		if (roomy)
-			high = layout->recompute_layers;
+			high = (low + high) / 2;
 		else
-			low = layout->recompute_layers + 1;
+			low = (low + high) / 2 + 1;
 	}
-	layout->recompute_layers = low == all ? 0 : low;
+	layout->recompute_layers = low == all ? 0 : low * layout->vpp;
 	return DIST_OK;
 }

@@ -168,13 +168,30 @@ expect 0 "${plan[@]}" 1024 --tp 8 --pp 4 --shard zero1 --top 2
 expect_out '^The second loses [0-9.]+ ms a step, '
 expect_out '^lockstep predict .* --tp 8 --pp 4 '
 expect_out '^torchtitan: has no flag for data-parallel ranks that divide optimizer state'
-expect_out '^Megatron-LM: .*--tensor-model-parallel-size 8 --pipeline-model-parallel-size 4'
+expect_out '^Megatron-LM, CUDA_DEVICE_MAX_CONNECTIONS=1: .*--tensor-model-parallel-size 8 --pipeline-model-parallel-size 4'
 [ "$(grep -c '^ 8   4 ' "$scratch/out")" -eq 2 ] || fail "not two of --tp 8 --pp 4"
 # Recomputation of some layers: torchtitan recomputes all or none.
 expect 0 "${plan[@]}" 1024 --tp 4 --pp 1 --shard zero2 --recompute full --recompute-layers 10
-expect_out '^torchtitan: has no flag for recomputation of some layers'
+expect_out '^torchtitan, all layers recomputed: .* activation_checkpoint:full$'
 expect 0 "${plan[@]}" 1024 --tp 8 --pp 4 --shard zero2 --recompute full --micro-batch 1
 expect_out '^torchtitan: .*fsdp_reshard_after_forward=never .*tensor_parallel_degree=8'
+# Its parser knows tokens, not sequences, and a preset may have other degrees.
+expect 0 "${plan[@]}" 1024 --tp 8 --pp 2 --vpp 41 --shard fsdp --micro-batch 1
+expect_out '^torchtitan: .*_reshard_after_forward=always .*context_parallel_degree=1 '
+expect_out '^torchtitan: .*num_pp_microbatches=32 .*_layers_per_stage=1 .*_tokens_per_train_step=8388608 '
+expect_out '^torchtitan: .* --training.disable_cuda_graphs activation_checkpoint:'
+# Megatron-LM counts recomputed layers of each chunk, and AUTO so too.
+expect 0 "${plan[@]}" 1024 --tp 4 --pp 4 --vpp 5 --shard zero1 --recompute full --recompute-layers 10
+expect_out '^Megatron-LM, CUDA_DEVICE_MAX_CONNECTIONS=1: .*method block --recompute-num-layers 2 '
+expect 0 "${plan[@]}" 1024 --pp 4 --vpp 5 --tp 4 --micro-batch 2 --shard zero1 --cp 1 --json
+jq -e '.rows[0].recompute | test("^(5|10|15) layers$")' "$scratch/out" >/dev/null ||
+	fail "recomputed: $(jq -r '.rows[0].recompute' "$scratch/out"), not so many of each chunk"
+# What a library cannot do, of the fastest layout or of all.
+expect 0 plan --model llama3-8b "${at[@]}" --gpus 64 --global-batch 128 --recompute operators
+expect_out '^torchtitan: .* activation_checkpoint:selective$'
+expect_out '^Megatron-LM: has no flag for recomputation of single operators'
+expect 0 plan --model mixtral-8x7b "${at[@]}" --gpus 64 --global-batch 512 --exchange plain --ep 8
+expect_out '^Megatron-LM.*--moe-grouped-gemm --moe-token-dispatcher-type alltoall'
 # 61 layers: no number of stages divides them, and the chunks are written by hand.
 expect 0 plan --model deepseek-v3 "${at[@]}" --gpus 512 --global-batch 4096 --seq 4096 \
 	--precision fp8 --ep 32 --micro-batch 1 --tp 1 --cp 1 --shard zero1 --schedule 1f1b
