@@ -67,7 +67,7 @@ enum dist_error dist__agreed_poll(struct dist__agreed *g, int64_t now_ns)
 bool dist__agreed_look(struct dist__agreed *g)
 {
 	struct dist__task *task, *next;
-	struct dist__line line = {false, false};
+	struct dist__line line = {false, false, false};
 	int64_t now_ns = dist__agreed_now_ns(g);
 	enum dist_error error;
 	bool moved = false, ended;

@@ -49,6 +49,7 @@ struct dist__task {
 struct dist__line {
 	bool agreeing; /* one has not agreed yet */
 	bool held;     /* one has not been launched yet */
+	bool open;     /* one has not ended yet */
 };
 
 struct dist__agreed;
@@ -98,7 +99,8 @@ struct dist__library_ops {
 				   struct dist__task *task, bool *ready);
 
 	/* Returns whether an operation that is agreed upon may be launched.
-	 * NULL: once the collectives before it are launched. */
+	 * NULL: once the collectives before it have ended, on the
+	 * results of which it may work. */
 	bool (*may_launch)(const struct dist__task *task,
 			   const struct dist__line *line);
 

@@ -80,7 +80,7 @@ static bool may_launch(const struct dist__agreed *g,
 {
 	if (g->library->may_launch)
 		return g->library->may_launch(task, line);
-	return dist__op_is_p2p(task->op->kind) || !line->held;
+	return dist__op_is_p2p(task->op->kind) || !line->open;
 }
 
 enum dist_error dist__task_look(struct dist__agreed *g, struct dist__task *task,
@@ -100,6 +100,7 @@ enum dist_error dist__task_look(struct dist__agreed *g, struct dist__task *task,
 	if (!error && task->state == DIST__TASK_AGREED &&
 	    may_launch(g, task, line)) {
 		task->state = DIST__TASK_RUNNING;
+		dist__op_begin(task->op);
 		error = g->library->launch(g, task, ended);
 	}
 	if (!error && !*ended && task->state == DIST__TASK_RUNNING)
@@ -108,6 +109,7 @@ enum dist_error dist__task_look(struct dist__agreed *g, struct dist__task *task,
 	if (!dist__op_is_p2p(task->op->kind)) {
 		line->agreeing |= task->state == DIST__TASK_AGREEING;
 		line->held |= task->state < DIST__TASK_RUNNING;
+		line->open |= !*ended;
 	}
 	return error;
 }

@@ -340,7 +340,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 	place->world_size = e.world_size;
 	place->timeout_ns = e.timeout_ns;
 	/* Memory of a device is not for us to look at. */
-	if (strcmp(options->backend, "tcp") == 0)
+	if (strcmp(options->backend, "nccl") != 0)
 		place->debug = e.debug;
 	place->profile = &keep->profile;
 	place->nodes = keep->nodes;

@@ -49,12 +49,14 @@ verdict() { # back end, program, ranks
 
 # Ranks disagree, one does not come, none can move, one is killed, crashes,
 # leaves or is late; a call is refused; an operation is left; one misses a call
-# in which it would only be handed something, or was to hand something on.
+# in which it would only be handed something, or was to hand something on;
+# memory is touched too early.
 zoo='branches_on_a_reduce shard_not_padded shard_of_another_length
 	message_too_long barrier_in_a_branch ring_receives_first
 	two_groups_crossed crashes is_killed exits_with_3 leaves_the_job_early
 	late_for_the_sum bits_of_floats never_waited_for
-	skips_the_last_gather skips_the_last_broadcast'
+	skips_the_last_gather skips_the_last_broadcast
+	written_before_wait forwarded_before_wait waited_for_another'
 
 hold_verdicts() {
 	local name ranks

@@ -7,7 +7,7 @@ extern const char *const mpi_libraries[];
 
 struct mpi_case {
 	int library;    /* in that table */
-	int world_size; /* or the grouping */
+	int world_size; /* or the grouping, the level */
 };
 
 /* mpi_use has the jobs of this process use the library, or skips the test where
