@@ -10,6 +10,7 @@ enum check_dependence check_dependence(const struct check_call *call)
 	} table[] = {
 		{"recv", CHECK_NEEDS_ALL},
 		{"barrier", CHECK_NEEDS_ALL},
+		{"monitored_barrier", CHECK_NEEDS_ALL},
 		{"rpc_shutdown", CHECK_NEEDS_ALL},
 		{"all_reduce", CHECK_NEEDS_ALL},
 		{"all_gather", CHECK_NEEDS_ALL},

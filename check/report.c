@@ -529,6 +529,13 @@ static void report_headline(struct check_lines *lines,
 			check_report_rendezvous_failure(lines, f->board);
 		break;
 	case CHECK_FAILED:
+		if (facts->defect) {
+			fprintf(check_line(lines, 0),
+				"lockstep: internal error: the simulation %s, "
+				"outside the program of any rank",
+				facts->lost_how);
+			break;
+		}
 		if (report_aborted(lines, f))
 			break;
 		if (facts->lost_how[0])
@@ -537,9 +544,10 @@ static void report_headline(struct check_lines *lines,
 		break;
 	case CHECK_INTERRUPTED:
 		fprintf(check_line(lines, 0),
-			"lockstep: interrupted by signal %d (%s): where the "
-			"ranks were",
-			facts->signal, strsignal(facts->signal));
+			"lockstep: interrupted by signal %d (%s)%s",
+			facts->signal, strsignal(facts->signal),
+			f->board ? ": where the ranks were"
+				 : " before a rank had begun");
 		break;
 	case CHECK_STATUS:
 		fputs("lockstep: status: where the ranks are",

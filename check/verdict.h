@@ -57,7 +57,9 @@ struct check_facts {
 	int64_t endless_ns; /* if lost_rank computes without end: real time
 			       since any rank's last call; else 0 */
 	struct check_forecast forecast; /* of a timeout at now_ns */
-	int signal; /* that ended the job, for its exit status; 0: none */
+	int signal;  /* that ended the job, for its exit status; 0: none */
+	bool defect; /* of ours: the simulation ended outside any rank, how
+			says lost_how */
 	const char *warning; /* that does not fail the job; NULL: none */
 	const struct check_race *race; /* of CHECK_RACE; else NULL */
 };

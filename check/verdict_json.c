@@ -7,6 +7,7 @@
 #include "check/simulated.h"
 #include "check/verdict_document.h"
 #include "check/text.h"
+#include "lockstep/types.h"
 
 /* Culprits of which the last calls are listed, and calls of each. */
 #define MOST_HISTORIES 8
@@ -349,6 +350,14 @@ static json_t *collectives_json(const struct check_simulated *simulated)
 		       : NULL;
 }
 
+static int exit_status_of(const struct check_job *job)
+{
+	if (job->facts->signal)
+		return 128 + job->facts->signal;
+	return job->facts->defect ? DIST_EXIT_INTERNAL
+				  : check_exit_status(job->verdict);
+}
+
 json_t *check_document_json(const struct check_document *document)
 {
 	const struct check_job *job = document->job;
@@ -359,9 +368,7 @@ json_t *check_document_json(const struct check_document *document)
 		"s:s?, s:o*, s:o*, s:o, s:o, s:o, s:o, s:o*, s:o, s:o}",
 		"version", CHECK_JSON_VERSION, "verdict",
 		check_verdict_name(job->verdict->kind), "exit_status",
-		job->facts->signal ? 128 + job->facts->signal
-				   : check_exit_status(job->verdict),
-		"summary", f->summary, "warnings",
+		exit_status_of(job), "summary", f->summary, "warnings",
 		f->warnings.num ? lines_json(&f->warnings, 0) : NULL, "world",
 		job->world, "world_size",
 		job->board ? (int)job->board->world_size : 0, "fidelity",

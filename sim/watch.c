@@ -104,6 +104,10 @@ static void note(int number, const siginfo_t *info)
 	watch->tally = here.world->tally;
 	watch->rank = rank ? rank->rank : -1;
 	watch->spot = spot_of(rank);
+	watch->sender = number != DIST__SIM_LOOK_SIGNAL && info->si_code <= 0 &&
+					info->si_pid != here.process
+				? info->si_pid
+				: 0;
 	watch->overflow = rank && in_program &&
 			  (number == SIGSEGV || number == SIGBUS) &&
 			  is_below_stack(rank, info->si_addr);

@@ -56,6 +56,27 @@ static int conclude(const struct dist__sim_watch *watch,
 	return check_conclude(stderr, &job, NULL);
 }
 
+/* The fault is none of the program's, but that of who sent the signal, or ours:
+ * nothing of a rank's was at work. */
+static int report_engine(const struct dist__sim_watch *watch,
+			 const struct check_board *board,
+			 const struct check_cause *cause)
+{
+	struct check_facts facts = {.now_ns = watch->now_ns,
+				    .timeout_ns = watch->timeout_ns,
+				    .lost_rank = -1,
+				    .defect = true};
+	const struct check_verdict verdict = {CHECK_FAILED, -1};
+
+	if (watch->sender) {
+		dist__sim_watch_report_interrupted(watch, board, watch->number);
+		return 128 + watch->number;
+	}
+	memcpy(facts.lost_how, cause->how, sizeof facts.lost_how);
+	(void)conclude(watch, board, &facts, &verdict);
+	return DIST_EXIT_INTERNAL;
+}
+
 int dist__sim_watch_report(const struct dist__sim_watch *watch,
 			   struct check_board *board,
 			   const struct check_cause *cause, int64_t endless_ns)
@@ -67,15 +88,8 @@ int dist__sim_watch_report(const struct dist__sim_watch *watch,
 	struct check_verdict verdict = {CHECK_TIMEOUT, cause->rank};
 	char advice[160];
 
-	if (cause->rank < 0) {
-		/* Nothing of a rank's was at work: the fault is none of the
-		 * program's. */
-		fprintf(stderr,
-			"lockstep: internal error: the simulation %s, outside "
-			"the program of any rank\n",
-			cause->how);
-		return DIST_EXIT_INTERNAL;
-	}
+	if (cause->rank < 0 || watch->sender)
+		return report_engine(watch, board, cause);
 	if (board && (uint32_t)cause->rank >= board->world_size)
 		board = NULL;
 	memcpy(facts.lost_how, cause->how, sizeof facts.lost_how);

@@ -54,6 +54,8 @@ struct dist__sim_watch {
 	uint32_t spot; /* enum dist__sim_spot */
 	int32_t rank;
 	uint32_t overflow; /* its stack overflowed */
+	int32_t sender;    /* process that sent the signal; 0: a fault, or
+			      this process did */
 	int32_t number;    /* of the signal; 0: none */
 	uintptr_t frames[DIST__SIM_FRAMES];
 };

@@ -187,11 +187,11 @@ static int die(int number)
 
 static int conclude(struct job *job)
 {
+	const struct dist__sim_watch watch = copy_watch(job);
 	bool by_signal = WIFSIGNALED(job->status);
 
 	if (job->asked && by_signal && is_busy(job)) {
 		/* Somebody asked the job to end: where the ranks were. */
-		const struct dist__sim_watch watch = copy_watch(job);
 		struct check_board *board = copy_board(job);
 
 		dist__sim_watch_report_interrupted(&watch, board, job->asked);
@@ -201,6 +201,10 @@ static int conclude(struct job *job)
 		return by_signal ? die(job->asked) : WEXITSTATUS(job->status);
 	if (is_busy(job))
 		return report_death(job);
+	/* Before there were ranks. After them all was reported. */
+	if (by_signal && !find_board(job))
+		dist__sim_watch_report_interrupted(&watch, NULL,
+						   WTERMSIG(job->status));
 	return by_signal ? die(WTERMSIG(job->status))
 			 : WEXITSTATUS(job->status);
 }

@@ -22,6 +22,19 @@ for command in run check; do
 	expect_err 'timeout: rank 2 has run for [0-9.]+ s without a call'
 done
 
+# A signal from another process is no rank's fault.
+rm -f "$scratch/json"
+"$LOCKSTEP" run "${simulate[@]}" --patience 0 --json "$scratch/json" \
+	"$program" endless call 1 >/dev/null 2>"$scratch/err" </dev/null &
+wait_for pgrep -P $! >/dev/null
+kill -SEGV "$(pgrep -P $!)"
+status=0
+wait $! || status=$?
+[ $status -eq 139 ] || fail "a signal from outside: status $status"
+expect_err 'interrupted by signal 11'
+jq -e '.verdict == "interrupted" and .exit_status == 139' "$scratch/json" \
+	>/dev/null || fail "a signal from outside: no JSON"
+
 # A small stack is too small, and a large one is not.
 expect 13 run "${simulate[@]}" --stack-size 64KiB "$program" overflow call 0
 expect_err 'rank 0 overflowed its stack'
