@@ -30,6 +30,7 @@ struct one_case {
 	bool async;
 	bool exact;     /* integers; else fractions, and only bytes compared */
 	uint32_t index; /* in the setup */
+	const struct case_values *values; /* that it takes its own from */
 };
 
 static inline bool case_is_list(const struct one_case *c)
@@ -102,6 +103,10 @@ int each_case(const struct conformance_setup *setup,
 
 /* ---- values ----------------------------------------------------------- */
 
+/* case_values_new makes the elements that cases of all types take theirs from;
+ * to be freed with free(). NULL: no memory. */
+struct case_values *case_values_new(void);
+
 /*
  * case_value returns element i of what rank src has for dst (0 where all get
  * the same). Exact ones, as 16 ranks of 2 devices combine them, stay whole
@@ -110,9 +115,13 @@ int each_case(const struct conformance_setup *setup,
  */
 double case_value(const struct one_case *c, int src, int dst, size_t i);
 
-/* case_fill stores case_value() of the first numel elements in data. */
-void case_fill(const struct one_case *c, void *data, size_t numel, int src,
+/* case_fill stores case_value() of its elements in t, of c's type. */
+void case_fill(const struct one_case *c, struct dist_tensor t, int src,
 	       int dst);
+
+/* case_holds returns whether t has the bytes that case_fill would store. */
+bool case_holds(const struct one_case *c, struct dist_tensor t, int src,
+		int dst);
 
 /* The factor of every PREMUL_SUM, which is exact with exact values. */
 #define FACTOR 0.5
@@ -121,20 +130,16 @@ void case_fill(const struct one_case *c, void *data, size_t numel, int src,
  * combines. */
 int case_contributors(const struct one_case *c, int world_size);
 
-/* case_reduced returns element i of what contributors have for dst, combined.
- * Exact values only. */
-double case_reduced(const struct one_case *c, int contributors, int dst,
-		    size_t i);
+/* case_reduced stores in want what contributors have for dst, combined. Exact
+ * values only. */
+void case_reduced(const struct one_case *c, int dst, int contributors,
+		  struct dist_tensor want);
 
 /* ---- tensors of the case at hand -------------------------------------- */
 
 /* tensor_new returns a tensor of c's dtype with memory of its own; to be freed
  * by its data. Ends the process when there is no memory. */
 struct dist_tensor tensor_new(const struct one_case *c, size_t numel);
-
-/* tensor_fill stores what src has for dst. */
-void tensor_fill(const struct one_case *c, struct dist_tensor t, int src,
-		 int dst);
 
 /* walk_fail notes what is wrong with the case, the first time in words. */
 void walk_fail(struct walk *w, const char *format, ...)

@@ -71,6 +71,7 @@ struct conformance_setup {
 	uint32_t calls;                     /* that are walked */
 	size_t round;                       /* of conformance_round() */
 	char algorithms[256]; /* forced, as dist_launch() takes them; "" */
+	const struct case_values *values; /* set by conformance_run() */
 };
 
 /* conformance_round sets the calls and algorithms of setup to those of round

@@ -17,7 +17,7 @@ static void pairs_new(const struct walk *w, const struct one_case *c,
 	for (int peer = 0; peer < w->size; peer++) {
 		pairs->out[peer] = tensor_new(c, c->numel);
 		pairs->in[peer] = tensor_new(c, c->numel);
-		tensor_fill(c, pairs->out[peer], w->rank, peer);
+		case_fill(c, pairs->out[peer], w->rank, peer);
 		pairs->works[2 * peer] = pairs->works[2 * peer + 1] = NULL;
 	}
 }
@@ -120,7 +120,7 @@ enum dist_error perform_neighbours(struct walk *w, const struct one_case *c)
 	struct dist_tensor out = tensor_new(c, c->numel);
 	enum dist_error error;
 
-	tensor_fill(c, out, w->rank, 0);
+	case_fill(c, out, w->rank, 0);
 	error = dist_irecv(w->group, in, previous, 7, &works[0]);
 	if (!error)
 		error = dist_isend(w->group, out, next, 7, &works[1]);
@@ -177,7 +177,7 @@ enum dist_error perform_tags(struct walk *w, const struct one_case *c)
 
 		parts[i] = tensor_new(c, c->numel);
 		if (sends)
-			tensor_fill(c, parts[i], 0, tag);
+			case_fill(c, parts[i], 0, tag);
 		if (!error && sends)
 			error = dist_isend(w->group, parts[i], w->size - 1, tag,
 					   &works[i]);
@@ -211,7 +211,7 @@ enum dist_error perform_in_order(struct walk *w, const struct one_case *c)
 
 		parts[i] = tensor_new(c, c->numel);
 		if (w->rank == 0)
-			tensor_fill(c, parts[i], 0, i);
+			case_fill(c, parts[i], 0, i);
 		if (!error && w->rank == 0)
 			error = dist_isend(w->group, parts[i], w->size - 1, 2,
 					   &works[i]);
@@ -299,7 +299,7 @@ enum dist_error perform_any_source(struct walk *w, const struct one_case *c)
 		if (!error)
 			look_at_heard(w, &heard);
 	} else {
-		tensor_fill(c, heard.t[0], w->rank, c->root);
+		case_fill(c, heard.t[0], w->rank, c->root);
 		error = dist_send(w->group, heard.t[0], c->root, tag_of(c));
 	}
 	for (int i = 0; i < heard.num; i++)

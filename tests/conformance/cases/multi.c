@@ -80,10 +80,10 @@ enum dist_error perform_coalesced(struct walk *w, const struct one_case *c)
 		ones[i] = tensor_new(c, numel);
 		wholes[i] = tensor_new(c, numel * (size_t)w->size);
 		if (!scatters)
-			tensor_fill(c, ones[i], w->rank, i);
+			case_fill(c, ones[i], w->rank, i);
 		for (int dst = 0; scatters && dst < w->size; dst++)
-			tensor_fill(c, part(wholes[i], dst, numel), w->rank,
-				    dst + i);
+			case_fill(c, part(wholes[i], dst, numel), w->rank,
+				  dst + i);
 	}
 	error = call_coalesced(w, c, ones, wholes, c->async ? &work : NULL);
 	error = walk_finish(error, work);
@@ -164,11 +164,11 @@ enum dist_error perform_devices(struct walk *w, const struct one_case *c)
 		d.one[i] = tensor_new(c, c->numel);
 		d.lists[i] = d.parts[i];
 		if (!scatters)
-			tensor_fill(c, d.one[i], number, 0);
+			case_fill(c, d.one[i], number, 0);
 		for (int dst = 0; dst < parts; dst++) {
 			d.parts[i][dst] = tensor_new(c, c->numel);
 			if (scatters)
-				tensor_fill(c, d.parts[i][dst], number, dst);
+				case_fill(c, d.parts[i][dst], number, dst);
 		}
 	}
 	error = call_devices(w, c, &d, c->async ? &work : NULL);

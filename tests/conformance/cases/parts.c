@@ -58,7 +58,7 @@ static void side_init(struct side *side, const struct walk *w, bool sends)
 	if (!side->is_list)
 		side->whole = tensor_new(c, numel);
 	for (int i = 0; sends && i < w->size; i++)
-		tensor_fill(c, part_of(side, i), w->rank, i);
+		case_fill(c, part_of(side, i), w->rank, i);
 }
 
 static void side_release(struct side *side, int size)
@@ -149,7 +149,7 @@ enum dist_error perform_parts(struct walk *w, const struct one_case *c)
 	else if (has_one)
 		one = part_of(in.here ? &in : &out, w->rank);
 	if (c->call == CONFORMANCE_ALL_GATHER || c->call == CONFORMANCE_GATHER)
-		tensor_fill(c, one, w->rank, 0);
+		case_fill(c, one, w->rank, 0);
 	error = call(w, c, one, &in, &out, c->async ? &work : NULL);
 	error = walk_finish(error, work);
 	if (!error)

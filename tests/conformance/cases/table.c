@@ -199,7 +199,8 @@ static int each_pair(struct walker *w, struct one_case c)
 static int each_of_call(struct walker *w, enum conformance_call which)
 {
 	const struct call *call = &conformance_calls[which];
-	struct one_case c = {.call = which, .exact = true};
+	struct one_case c = {
+		.call = which, .exact = true, .values = w->setup->values};
 	int dtype, op, status = 0;
 
 	if (call->has_peer && w->setup->world_size == 1)

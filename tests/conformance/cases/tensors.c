@@ -27,7 +27,7 @@ enum dist_error perform_tensor(struct walk *w, const struct one_case *c)
 	struct dist_work *work = NULL;
 	enum dist_error error;
 
-	tensor_fill(c, t, w->rank, 0);
+	case_fill(c, t, w->rank, 0);
 	error = call(w, c, t, c->async ? &work : NULL);
 	error = walk_finish(error, work);
 	if (!case_is_legal(c))

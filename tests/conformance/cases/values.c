@@ -1,20 +1,43 @@
-/* values.c - what goes into a case and what must come out. */
+/* values.c - what goes into a case and what must come out. The elements of a
+ * type are made once, in a row; a tensor takes a part of it that begins where a
+ * hash of who has it for whom says. */
 #include "tests/conformance/cases/case.h"
 #include "scenarios/element.h"
 #include "base/random.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Of so many ranks in a row, 7 put a 2 into a product. */
 #define TURN 32
 
+/* Elements in a row, behind which it begins again: 251 is prime, so that no
+ * chunk of an algorithm is as long. */
+#define LENGTH (251 * (size_t)TURN)
+
 /* How many whole numbers there are from -7 to 7. */
 #define SMALL 15
 
-/* As large as the largest type. */
-struct pair {
-	uint64_t half[2];
+/* Elements that are added up at once. */
+#define CHUNK ((size_t)256)
+
+/* What a row is of. */
+enum kind {
+	WHOLE_NUMBERS, /* from -7 to 7 */
+	FRACTIONS,
+	FACTORS, /* 2, 1 and -1 */
+	MOSTLY_ONES,
+	MOSTLY_ZEROS,
+	EVEN_BITS,
+	KINDS
+};
+
+struct case_values {
+	/* Twice the row, so that a chunk has no end in it. */
+	signed char whole[2 * LENGTH];
+	size_t first[KINDS][DIST_NUM_DTYPES]; /* byte of the row */
+	_Alignas(16) unsigned char rows[];
 };
 
 static bool is_bitwise(enum dist_reduce_op op)
@@ -51,118 +74,173 @@ bool case_is_supported(const struct one_case *c, const char *backend)
 	       !(conformance_calls[c->call].reduces && lacks);
 }
 
-/* Bits for op, such that what many ranks make of them is neither all zeros nor
- * all ones. Of bool: 1 or 0. */
-static double bits(uint64_t seed, enum dist_dtype dtype, enum dist_reduce_op op)
+static bool has_row(enum kind kind, enum dist_dtype dtype)
+{
+	switch (kind) {
+	case WHOLE_NUMBERS:
+	case FACTORS:
+		return true;
+	case FRACTIONS:
+		return case_has_fractions(dtype);
+	default:
+		return dtype >= DIST_INT8 && dtype <= DIST_UINT64;
+	}
+}
+
+static enum kind kind_of(const struct one_case *c)
+{
+	if (!c->exact)
+		return FRACTIONS;
+	if (c->op == DIST_PRODUCT && c->dtype != DIST_BOOL)
+		return FACTORS;
+	/* What has no bits to combine is refused as it is. */
+	if (!has_row(EVEN_BITS, c->dtype) ||
+	    (c->dtype != DIST_BOOL && !is_bitwise(c->op)))
+		return WHOLE_NUMBERS;
+	switch (c->op) {
+	case DIST_BAND:
+	case DIST_PRODUCT:
+	case DIST_MIN:
+		return MOSTLY_ONES;
+	case DIST_BXOR:
+		return EVEN_BITS;
+	default:
+		return MOSTLY_ZEROS;
+	}
+}
+
+/* Bits such that what many ranks make of them is neither all zeros nor all
+ * ones. Of bool: 1 or 0. */
+static double bits(enum kind kind, enum dist_dtype dtype, uint64_t seed)
 {
 	uint64_t rare = seed & dist__random_of(seed);
-	bool is_and = op == DIST_BAND || op == DIST_PRODUCT || op == DIST_MIN;
 
 	rare &= dist__random_of(rare ^ seed);
 	rare &= dist__random_of(rare + seed);
-	if (op == DIST_BXOR)
+	if (kind == EVEN_BITS)
 		rare = seed;
-	if (is_and)
+	if (kind == MOSTLY_ONES)
 		rare = ~rare;
 	if (dtype == DIST_BOOL)
 		return (double)(rare & 1);
 	return (double)(int32_t)(rare & 0x7fffffff) - 0x40000000;
 }
 
-static uint64_t seed_of(const struct one_case *c, int src, int dst, size_t i)
+/* Element i of a row, before it is rounded to the type. */
+static double element(enum kind kind, enum dist_dtype dtype, size_t i)
 {
-	return dist__random_of(c->index * UINT64_C(1000003) +
-			       (uint64_t)dst * 20021 + i * 31 + (uint64_t)src);
-}
-
-/* Most cases: whole numbers from -7 to 7. */
-static bool is_small(const struct one_case *c)
-{
-	return c->exact && c->dtype != DIST_BOOL && !is_bitwise(c->op) &&
-	       c->op != DIST_PRODUCT;
-}
-
-static double small(enum dist_dtype dtype, uint64_t seed)
-{
-	int value = (int)(seed % SMALL) - SMALL / 2;
-
-	if (value >= 0)
-		return value;
-	switch (dtype) {
-	case DIST_UINT8:
-		return value + (1 << 8);
-	case DIST_UINT16:
-		return value + (1 << 16);
-	/* A double would not hold what these wrap around to. */
-	case DIST_UINT32:
-	case DIST_UINT64:
-		return -value;
-	default:
-		return value;
-	}
-}
-
-/* What is not, before it is rounded to the type. */
-static double large(const struct one_case *c, int src, int dst, size_t i,
-		    uint64_t seed)
-{
-	size_t place = (size_t)src + (size_t)dst + i + c->index;
+	uint64_t seed = dist__random_of(i * KINDS + kind);
 	double value;
 
-	if (!c->exact)
-		value = ((double)(seed >> 11) / 9007199254740992.0 - 0.5) * 1e3;
-	else if (c->dtype == DIST_BOOL || is_bitwise(c->op))
-		value = bits(seed, c->dtype, c->op);
-	else
-		value = place % TURN < 7 ? 2 : (double)(seed % 2) * 2 - 1;
-	if (c->dtype == DIST_UINT32 || c->dtype == DIST_UINT64)
-		value = fabs(value);
-	return value;
+	switch (kind) {
+	case WHOLE_NUMBERS:
+		value = (double)(seed % SMALL) - SMALL / 2;
+		break;
+	case FRACTIONS:
+		return ((double)(seed >> 11) / 9007199254740992.0 - 0.5) * 1e3;
+	case FACTORS:
+		value = i % TURN < 7 ? 2 : (double)(seed % 2) * 2 - 1;
+		break;
+	default:
+		value = bits(kind, dtype, seed);
+	}
+	/* A double would not hold what these wrap around to. */
+	return dtype == DIST_UINT32 || dtype == DIST_UINT64 ? fabs(value)
+							    : value;
+}
+
+struct case_values *case_values_new(void)
+{
+	size_t used = 0, first[KINDS][DIST_NUM_DTYPES];
+	struct case_values *values;
+
+	for (int kind = 0; kind < KINDS; kind++)
+		for (int dtype = 0; dtype < DIST_NUM_DTYPES; dtype++) {
+			first[kind][dtype] = used;
+			if (has_row(kind, dtype))
+				used += LENGTH * dist_dtype_size(dtype);
+		}
+	values = malloc(sizeof *values + used);
+	if (!values)
+		return NULL;
+	memcpy(values->first, first, sizeof first);
+	for (size_t i = 0; i < 2 * LENGTH; i++)
+		values->whole[i] = (signed char)element(WHOLE_NUMBERS,
+							DIST_INT8, i % LENGTH);
+	for (int kind = 0; kind < KINDS; kind++)
+		for (int dtype = 0; dtype < DIST_NUM_DTYPES; dtype++)
+			for (size_t i = 0; has_row(kind, dtype) && i < LENGTH;
+			     i++)
+				element_store(dtype,
+					      values->rows + first[kind][dtype],
+					      i, element(kind, dtype, i));
+	return values;
+}
+
+/* Where in its row the tensor begins that src has for dst. */
+static size_t begin_of(const struct one_case *c, int src, int dst)
+{
+	uint64_t hash = dist__random_of(c->index * UINT64_C(1000003) +
+					(uint64_t)dst * 20021 + (uint64_t)src);
+	size_t turn = hash % (LENGTH / TURN);
+	size_t place = kind_of(c) == FACTORS
+			       ? (size_t)src + (size_t)dst + c->index
+			       : hash >> 32;
+
+	return turn * TURN + place % TURN;
+}
+
+static const unsigned char *row_of(const struct one_case *c)
+{
+	return c->values->rows + c->values->first[kind_of(c)][c->dtype];
 }
 
 double case_value(const struct one_case *c, int src, int dst, size_t i)
 {
-	uint64_t seed = seed_of(c, src, dst, i);
-
-	if (is_small(c))
-		return small(c->dtype, seed);
-	return element_round(c->dtype, large(c, src, dst, i, seed));
+	return element_load(c->dtype, row_of(c),
+			    (begin_of(c, src, dst) + i) % LENGTH);
 }
 
-/* Of numel elements as large as type, each one of those in stored. */
-#define CHOOSE(type)                                                           \
-	for (size_t i = 0; i < numel; i++)                                     \
-	((type *)data)[i] =                                                    \
-		((const type *)stored)[seed_of(c, src, dst, i) % SMALL]
-
-void case_fill(const struct one_case *c, void *data, size_t numel, int src,
-	       int dst)
+/* Bytes of the row from where *at, counted in elements, says, for left
+ * elements or until the row ends; advances both. */
+static const void *next_part(const struct one_case *c, size_t *at, size_t *left,
+			     size_t *bytes)
 {
-	_Alignas(16) char stored[SMALL * sizeof(struct pair)];
+	size_t size = dist_dtype_size(c->dtype);
+	size_t room = LENGTH - *at, n = *left < room ? *left : room;
+	const void *part = row_of(c) + *at * size;
 
-	for (size_t i = 0; !is_small(c) && i < numel; i++)
-		element_store(c->dtype, data, i,
-			      large(c, src, dst, i, seed_of(c, src, dst, i)));
-	if (!is_small(c))
-		return;
-	for (uint64_t seed = 0; seed < SMALL; seed++)
-		element_store(c->dtype, stored, seed, small(c->dtype, seed));
-	switch (dist_dtype_size(c->dtype)) {
-	case 1:
-		CHOOSE(uint8_t);
-		break;
-	case 2:
-		CHOOSE(uint16_t);
-		break;
-	case 4:
-		CHOOSE(uint32_t);
-		break;
-	case 8:
-		CHOOSE(uint64_t);
-		break;
-	default:
-		CHOOSE(struct pair);
+	*at = (*at + n) % LENGTH;
+	*left -= n;
+	*bytes = n * size;
+	return part;
+}
+
+void case_fill(const struct one_case *c, struct dist_tensor t, int src, int dst)
+{
+	size_t at = begin_of(c, src, dst), bytes;
+	unsigned char *to = t.data;
+
+	for (size_t left = t.numel; left; to += bytes) {
+		const void *part = next_part(c, &at, &left, &bytes);
+
+		memcpy(to, part, bytes);
 	}
+}
+
+bool case_holds(const struct one_case *c, struct dist_tensor t, int src,
+		int dst)
+{
+	size_t at = begin_of(c, src, dst), bytes;
+	const unsigned char *from = t.data;
+
+	for (size_t left = t.numel; left; from += bytes) {
+		const void *part = next_part(c, &at, &left, &bytes);
+
+		if (memcmp(from, part, bytes) != 0)
+			return false;
+	}
+	return true;
 }
 
 int case_contributors(const struct one_case *c, int world_size)
@@ -170,48 +248,74 @@ int case_contributors(const struct one_case *c, int world_size)
 	return c->form == MULTIGPU ? 2 * world_size : world_size;
 }
 
-/* What src puts in. */
-static double contribution(const struct one_case *c, int src, int dst, size_t i)
-{
-	double value = case_value(c, src, dst, i);
+/* ---- combined ----------------------------------------------------------- */
 
-	return c->op == DIST_PREMUL_SUM ? element_scale(c->dtype, value, FACTOR)
-					: value;
+/* Where the contributors' tensors begin. */
+struct begins {
+	int num;
+	size_t at[2 * CONFORMANCE_MAX_WORLD];
+};
+
+/* Stores the sums of elements first to first + num: no matter when they are
+ * rounded, of whole numbers and halves that a type of floats holds all, and of
+ * integers that wrap around. */
+static void add_up(const struct one_case *c, const struct begins *begins,
+		   struct dist_tensor want, size_t first, size_t num)
+{
+	bool wraps = c->dtype != DIST_UINT32 && c->dtype != DIST_UINT64;
+	int sums[CHUNK] = {0};
+
+	for (int src = 0; src < begins->num; src++) {
+		const signed char *whole =
+			c->values->whole + (begins->at[src] + first) % LENGTH;
+
+		for (size_t i = 0; i < num; i++)
+			sums[i] += wraps ? whole[i] : abs(whole[i]);
+	}
+	for (size_t i = 0; i < num; i++) {
+		double value = sums[i];
+
+		if (c->op == DIST_PREMUL_SUM)
+			value *= FACTOR;
+		if (c->op == DIST_AVG)
+			value = element_divide(c->dtype,
+					       element_round(c->dtype, value),
+					       begins->num);
+		element_store(c->dtype, want.data, first + i, value);
+	}
 }
 
-/* Where it is no matter when it is rounded: of whole numbers and halves that a
- * type of floats holds all, and of integers that wrap around. */
-static double sum(const struct one_case *c, int contributors, int dst, size_t i)
-{
-	double value = 0;
-
-	for (int src = 0; src < contributors; src++)
-		value += small(c->dtype, seed_of(c, src, dst, i));
-	if (c->op == DIST_PREMUL_SUM)
-		value *= FACTOR;
-	return element_round(c->dtype, value);
-}
-
-static double combination(const struct one_case *c, int contributors, int dst,
+static double combination(const struct one_case *c, const struct begins *begins,
 			  size_t i)
 {
-	double value = contribution(c, 0, dst, i);
+	const unsigned char *row = row_of(c);
+	double value = 0;
 
-	for (int src = 1; src < contributors; src++)
-		value = element_combine(c->dtype, c->op, value,
-					contribution(c, src, dst, i));
+	for (int src = 0; src < begins->num; src++) {
+		double more = element_load(c->dtype, row,
+					   (begins->at[src] + i) % LENGTH);
+
+		value = src == 0
+				? more
+				: element_combine(c->dtype, c->op, value, more);
+	}
 	return value;
 }
 
-double case_reduced(const struct one_case *c, int contributors, int dst,
-		    size_t i)
+void case_reduced(const struct one_case *c, int dst, int contributors,
+		  struct dist_tensor want)
 {
 	bool sums = c->op == DIST_SUM || c->op == DIST_AVG ||
 		    c->op == DIST_PREMUL_SUM;
-	double value = sums && is_small(c)
-			       ? sum(c, contributors, dst, i)
-			       : combination(c, contributors, dst, i);
+	struct begins begins = {.num = contributors};
 
-	return c->op == DIST_AVG ? element_divide(c->dtype, value, contributors)
-				 : value;
+	for (int src = 0; src < contributors; src++)
+		begins.at[src] = begin_of(c, src, dst);
+	sums &= kind_of(c) == WHOLE_NUMBERS;
+	for (size_t i = 0; sums && i < want.numel; i += CHUNK)
+		add_up(c, &begins, want, i,
+		       want.numel - i < CHUNK ? want.numel - i : CHUNK);
+	for (size_t i = 0; !sums && i < want.numel; i++)
+		element_store(c->dtype, want.data, i,
+			      combination(c, &begins, i));
 }
