@@ -4,7 +4,7 @@
 . "$(dirname "$0")/support.bash"
 needs_torch 1.13
 
-script=$(realpath tests/torch/seat.py)
+script=$(realpath tests/torch/seat.py) trains=$(realpath tests/torch/seat_train.py)
 export PYTHON_EXEC=$python
 sim=(run --backend sim --platform star-8 --nproc-per-node)
 
@@ -14,10 +14,10 @@ line_of() { # the line of the script that says so
 
 # The clock and the store are the simulation's, in its time. Numbers are those of
 # real ranks, and the same each time.
-expect 0 run --nproc-per-node 2 --torch-backend-as gloo "$script" train
+expect 0 run --nproc-per-node 2 --torch-backend-as gloo "$trains" train
 mv "$scratch/out" "$scratch/real"
 for run in 1 2; do
-	expect 0 "${sim[@]}" 2 --trace "$scratch/trace$run" "$script" clock stores train drawn place
+	expect 0 "${sim[@]}" 2 --trace "$scratch/trace$run" "$trains" clock stores train drawn place
 	mv "$scratch/out" "$scratch/out$run"
 done
 grep -qF "$(cat "$scratch/real")" "$scratch/out1" || fail "a simulated rank computes otherwise"
@@ -79,11 +79,11 @@ expect 1 "${sim[@]}" 1 python/examples/spawn.py --size 2
 expect_err 'rank 0 of the simulation started this process, which is no rank itself: expected those of --nproc-per-node'
 
 # One rank may stand for many that do the same.
-expect 0 run --backend sim --platform star-1024 --represent 1:1024 "$script" train
+expect 0 run --backend sim --platform star-1024 --represent 1:1024 "$trains" train
 grep -qF '[' "$scratch/out" || fail "no numbers of a rank that stands for 1024"
 
 # Computing is charged where that is asked for.
-expect 0 "${sim[@]}" 2 --compute cpu:10 "$script" train
+expect 0 "${sim[@]}" 2 --compute cpu:10 "$trains" train
 expect_refusal 'expected none, cpu' "${sim[@]}" 2 --compute gpu "$script"
 expect_refusal 'without a dist_launch' "${sim[@]}" 2 --compute none ddp_step
 

@@ -8,7 +8,6 @@ import time
 
 import torch
 import torch.distributed as dist
-from torch.nn.parallel import DistributedDataParallel
 
 
 def clock():
@@ -20,20 +19,6 @@ def clock():
     end = time.monotonic() + 0.01
     while time.monotonic() < end:
         pass
-
-
-def train():
-    torch.manual_seed(0)
-    model = DistributedDataParallel(torch.nn.Linear(8, 4))
-    optimizer = torch.optim.SGD(model.parameters(), 0.1)
-    for step in range(3):
-        numbers = torch.Generator().manual_seed(step * 8 + dist.get_rank())
-        loss = model(torch.randn(4, 8, generator=numbers)).square().mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    if dist.get_rank() == 0:
-        print(["%.9g" % p.sum().item() for p in model.parameters()])
 
 
 def stores():
@@ -111,8 +96,12 @@ def fail():
         raise KeyError("of rank %s" % os.environ["RANK"])
 
 
-if __name__ == "__main__":
+def main(words, functions):
     dist.init_process_group("gloo")
-    for word in sys.argv[1:]:
-        globals()[word]()
+    for word in words:
+        functions[word]()
     dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:], globals())
