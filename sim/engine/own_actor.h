@@ -2,10 +2,11 @@
  * own_actor.h - actors of the own engine, and the loop that runs them. Private
  * to sim/engine/.
  *
- * An instant goes as SimGrid's: all that can run does, in the order in which it
- * came to be able to; then the links are shared again, and the clock goes on to
- * what comes next; calls that are due come before what ended on the links or
- * slept until then.
+ * An instant has the order that it has in SimGrid. First all tasks that are
+ * ready run, in the order in which they became ready. Then the rates on the
+ * links are computed, and the clock advances to the next event. There calls
+ * that are due (dist__own_at) run before actors whose transfer or sleep has
+ * ended.
  */
 #ifndef LOCKSTEP_SIM_ENGINE_OWN_ACTOR_H
 #define LOCKSTEP_SIM_ENGINE_OWN_ACTOR_H
@@ -22,17 +23,18 @@ struct own_task {
 
 struct own_actor {
 	struct own_task task;   /* first */
-	struct own_event event; /* it sleeps, or has waited so long; may be
-				 * early, of a wait that is over */
+	struct own_event event; /* the end of a sleep, or the deadline of a
+				 * wait; that of an earlier wait may still be
+				 * there, and is then ignored */
 	struct own_context *context;
-	double until_s; /* what it waits for at most */
+	double until_s; /* the end of the sleep or wait */
 	bool waits, is_late;
 	struct dist__engine_gate *gate; /* where it waits; or NULL */
 	void (*body)(void *arg);
 	void *arg;
 };
 
-/* The engine's; one a process. */
+/* The state of the engine; a process has one. */
 struct own_actors {
 	struct own_net *net;
 	struct own_actor *running; /* NULL: none */
@@ -42,17 +44,17 @@ struct own_actors {
 
 extern struct own_actors dist__own;
 
-/* dist__own_ready lets a task run in this instant, after those that can;
- * dist__own_woken one that the clock has woken, after the calls that are due.
- */
+/* dist__own_ready makes a task ready: it runs in this instant, after those that
+ * are. dist__own_woken does so for one whose time has come: it runs after the
+ * calls that are due. */
 void dist__own_ready(struct own_task *task);
 void dist__own_woken(struct own_task *task);
 
-/* dist__own_wait has the running actor wait until it is made ready, or for so
- * many seconds (less than 0: for ever); it returns false if that is over. */
+/* dist__own_wait blocks the running actor until it is made ready, or for
+ * seconds (negative: for ever); it returns false if that time is over. */
 bool dist__own_wait(double seconds);
 
-/* What the table calls. */
+/* The engine's functions of these names (engine.h). */
 void dist__own_spawn(uint32_t host, size_t stack_bytes, void (*body)(void *arg),
 		     void *arg);
 void *dist__own_self(void);

@@ -1,7 +1,7 @@
 /*
- * own_events.h - what is to come on the own engine's clock: a heap of times, in
- * which each event knows its place, so that it can be moved or taken out.
- * Private to sim/engine/.
+ * own_events.h - the future events of the own engine: a heap by time. An event
+ * stores its place in the heap, so that it can be moved and removed. Private to
+ * sim/engine/.
  */
 #ifndef LOCKSTEP_SIM_ENGINE_OWN_EVENTS_H
 #define LOCKSTEP_SIM_ENGINE_OWN_EVENTS_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* What an event is a part of, whose first member it is. */
+/* The struct of which an event is the first member. */
 enum own_kind { OWN_FLOW, OWN_CLASS, OWN_SLEEPER };
 
 struct own_event {
@@ -23,7 +23,8 @@ struct own_entry {
 	struct own_event *event;
 };
 
-/* Four children a node: half the depth of two, in the same cache lines. */
+/* Each node has four children: half the depth of a binary heap, in as many
+ * cache lines. */
 struct own_events {
 	struct own_entry *heap;
 	uint32_t count, space;
@@ -72,7 +73,7 @@ static inline void own_events_sink(struct own_events *events, uint32_t place,
 	own_events_put(events, place, entry);
 }
 
-/* own_events_reserve makes room for count events in all; false: no memory. */
+/* own_events_reserve makes room for count events in total; false: no memory. */
 static inline bool own_events_reserve(struct own_events *events, uint32_t count)
 {
 	uint32_t space = events->space ? events->space : 64;
@@ -90,8 +91,8 @@ static inline bool own_events_reserve(struct own_events *events, uint32_t count)
 	return true;
 }
 
-/* own_events_set has event at at_s, whether it was in the heap or not. There
- * must be room. */
+/* own_events_set puts event into the heap at time at_s, or moves it there.
+ * There must be room. */
 static inline void own_events_set(struct own_events *events,
 				  struct own_event *event, double at_s)
 {
@@ -109,7 +110,7 @@ static inline void own_events_set(struct own_events *events,
 		own_events_sink(events, event->place - 1, entry);
 }
 
-/* own_events_drop takes event out, if it is there. */
+/* own_events_drop removes event, if it is in the heap. */
 static inline void own_events_drop(struct own_events *events,
 				   struct own_event *event)
 {

@@ -86,7 +86,6 @@ static void release(struct own_net *net, struct own_class *class)
 	*net->last_again = class;
 	net->last_again = &class->again;
 	class->again = NULL;
-	net->solved++;
 	for (uint32_t i = 0; i < class->num_parts; i++) {
 		const struct own_use use = {class, i};
 		struct own_link *link = &net->links[class->parts[i].link];

@@ -1,18 +1,18 @@
 /*
- * own_transfer.h - transfers of the own engine: their ends, and the routes that
- * they take. Private to sim/engine/.
+ * own_transfer.h - transfers of the own engine: their routes, and who waits for
+ * their ends. Private to sim/engine/.
  */
 #ifndef LOCKSTEP_SIM_ENGINE_OWN_TRANSFER_H
 #define LOCKSTEP_SIM_ENGINE_OWN_TRANSFER_H
 
 #include "sim/engine/own_actor.h"
 
-/* dist__own_transfers_begin takes the links of the platform, which it borrows,
- * like the list of its hosts; false: no memory. */
+/* dist__own_transfers_begin sets up the links of the platform. graph and hosts
+ * must stay until the process ends. false: no memory. */
 bool dist__own_transfers_begin(struct dist__graph *graph,
 			       const uint32_t *hosts);
 
-/* What the table calls. */
+/* The engine's functions of these names (engine.h). */
 void dist__own_open_path(struct dist__engine_path *path);
 void dist__own_post(struct dist__engine_path *path, bool sends, uint64_t bytes,
 		    struct dist__engine_end *end,
