@@ -129,19 +129,15 @@ static enum dist_error read_rule_intra(const struct dist__yaml *yaml,
 	return DIST_OK;
 }
 
+#define RULE(reader, field)                                                    \
+	.name = #field, .read = (reader),                                      \
+	.offset = offsetof(struct rule_of, rule.field)
+
 static const struct dist__yaml_key rule_keys[] = {
-	{.name = "max_bytes",
-	 .read = dist__yaml_read_size,
-	 .offset = offsetof(struct rule_of, rule.max_bytes)},
-	{.name = "max_world_size",
-	 .read = dist__yaml_read_count,
-	 .offset = offsetof(struct rule_of, rule.max_world_size)},
-	{.name = "min_node_ranks",
-	 .read = dist__yaml_read_count,
-	 .offset = offsetof(struct rule_of, rule.min_node_ranks)},
-	{.name = "max_nodes",
-	 .read = dist__yaml_read_count,
-	 .offset = offsetof(struct rule_of, rule.max_nodes)},
+	{RULE(dist__yaml_read_size, max_bytes)},
+	{RULE(dist__yaml_read_count, max_world_size)},
+	{RULE(dist__yaml_read_count, min_node_ranks)},
+	{RULE(dist__yaml_read_count, max_nodes)},
 	{.name = "intra", .read = read_rule_intra},
 	{.name = "algorithm", .read = read_algorithm, .required = true},
 	{.name = NULL},
@@ -252,24 +248,17 @@ static enum dist_error read_p2p(const struct dist__yaml *yaml,
 
 /* ---- rates by size ---------------------------------------------------- */
 
+#define SHARE(key, traffic)                                                    \
+	.name = (key), .read = dist__yaml_read_double,                         \
+	.offset = offsetof(struct dist__rate, shares[traffic])
+
 static const struct dist__yaml_key rate_keys[] = {
-	{.name = "bytes",
-	 .read = dist__yaml_read_size,
-	 .offset = offsetof(struct dist__rate, bytes),
+	{YAML_KEY(struct dist__rate, dist__yaml_read_size, bytes),
 	 .required = true},
-	{.name = "share",
-	 .read = dist__yaml_read_double,
-	 .offset = offsetof(struct dist__rate, shares[DIST__LOAD]),
-	 .required = true},
-	{.name = "core_share",
-	 .read = dist__yaml_read_double,
-	 .offset = offsetof(struct dist__rate, shares[DIST__CORE_LOAD])},
-	{.name = "sum_share",
-	 .read = dist__yaml_read_double,
-	 .offset = offsetof(struct dist__rate, shares[DIST__SUM])},
-	{.name = "copy_share",
-	 .read = dist__yaml_read_double,
-	 .offset = offsetof(struct dist__rate, shares[DIST__COPY])},
+	{SHARE("share", DIST__LOAD), .required = true},
+	{SHARE("core_share", DIST__CORE_LOAD)},
+	{SHARE("sum_share", DIST__SUM)},
+	{SHARE("copy_share", DIST__COPY)},
 	{.name = NULL},
 };
 
@@ -478,50 +467,29 @@ static enum dist_error read_ns(const struct dist__yaml *yaml,
 						       "at most 1e12 (1000 s)");
 }
 
-#define FIELD(field)                                                           \
-	.offset = offsetof(struct dist__profile, field),                       \
-	.bytes = sizeof((struct dist__profile *)0)->field
+#define KEY(reader, field) YAML_KEY(struct dist__profile, reader, field)
 
 static const struct dist__yaml_key profile_keys[] = {
-	{.name = "name",
-	 .read = dist__yaml_read_text,
-	 FIELD(name),
-	 .required = true},
-	{.name = "version", .read = dist__yaml_read_text, FIELD(version)},
-	{.name = "source", .read = dist__yaml_read_text, FIELD(source)},
-	{.name = "call_ns", .read = read_ns, FIELD(call_ns)},
-	{.name = "message_overhead_ns",
-	 .read = read_ns,
-	 FIELD(message_overhead_ns)},
-	{.name = "receive_overhead_ns",
-	 .read = read_ns,
-	 FIELD(receive_overhead_ns)},
-	{.name = "wait_ns", .read = read_ns, FIELD(wait_ns)},
-	{.name = "cores", .read = dist__yaml_read_count, FIELD(cores)},
-	{.name = "send_Bps", .read = dist__yaml_read_double, FIELD(send_Bps)},
-	{.name = "receive_Bps",
-	 .read = dist__yaml_read_double,
-	 FIELD(receive_Bps)},
-	{.name = "reduce_Bps",
-	 .read = dist__yaml_read_double,
-	 FIELD(reduce_Bps)},
-	{.name = "copy_Bps", .read = dist__yaml_read_double, FIELD(copy_Bps)},
-	{.name = "segment_bytes",
-	 .read = dist__yaml_read_count,
-	 FIELD(segment_bytes)},
+	{KEY(dist__yaml_read_text, name), .required = true},
+	{KEY(dist__yaml_read_text, version)},
+	{KEY(dist__yaml_read_text, source)},
+	{KEY(read_ns, call_ns)},
+	{KEY(read_ns, message_overhead_ns)},
+	{KEY(read_ns, receive_overhead_ns)},
+	{KEY(read_ns, wait_ns)},
+	{KEY(dist__yaml_read_count, cores)},
+	{KEY(dist__yaml_read_double, send_Bps)},
+	{KEY(dist__yaml_read_double, receive_Bps)},
+	{KEY(dist__yaml_read_double, reduce_Bps)},
+	{KEY(dist__yaml_read_double, copy_Bps)},
+	{KEY(dist__yaml_read_count, segment_bytes)},
 	{.name = "intra", .read = read_intra},
 	{.name = "p2p", .read = read_p2p},
-	{.name = "window_bytes",
-	 .read = dist__yaml_read_size,
-	 FIELD(window_bytes)},
+	{KEY(dist__yaml_read_size, window_bytes)},
 	{.name = "rates", .read = read_rates},
-	{.name = "rates_ranks",
-	 .read = dist__yaml_read_count,
-	 FIELD(rates_ranks)},
-	{.name = "cache_bytes",
-	 .read = dist__yaml_read_size,
-	 FIELD(cache_bytes)},
-	{.name = "library", .read = dist__yaml_read_text, FIELD(library)},
+	{KEY(dist__yaml_read_count, rates_ranks)},
+	{KEY(dist__yaml_read_size, cache_bytes)},
+	{KEY(dist__yaml_read_text, library)},
 	{.name = "constants", .read = read_constants},
 	{.name = "selection", .read = read_selection},
 	{.name = NULL},

@@ -127,11 +127,6 @@ enum dist_error dist__check(struct dist_group *group, struct dist__op *op);
 enum dist_error dist__parts_check(struct dist_group *group,
 				  struct dist__op *op);
 
-/* dist__fingerprint returns a hash of what every rank of op must agree about,
- * label included. */
-uint64_t dist__fingerprint(const struct dist__op *op, int world_size,
-			   const struct dist__label *label);
-
 /* dist__report_begin writes op, with its label, into the rank's records, and
  * returns its number there. */
 uint32_t dist__report_begin(const struct dist_group *group,

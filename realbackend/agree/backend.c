@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/wait.h"
+#include "base/refuse.h"
 #include "coll/p2p_backend.h"
 #include "realbackend/agree/group.h"
 #include "realbackend/agree/patience.h"
@@ -212,8 +213,10 @@ static const char *text(struct dist__backend *b)
 	return agreed(b)->text.text;
 }
 
-void dist__agreed_free(struct dist__agreed *g)
+static void free_group(struct dist__backend *b)
 {
+	struct dist__agreed *g = agreed(b);
+
 	pthread_mutex_lock(&g->mutex);
 	g->stopping = true;
 	pthread_cond_signal(&g->needed);
@@ -227,11 +230,6 @@ void dist__agreed_free(struct dist__agreed *g)
 	pthread_cond_destroy(&g->needed);
 	pthread_mutex_destroy(&g->mutex);
 	free(g);
-}
-
-static void free_group(struct dist__backend *b)
-{
-	dist__agreed_free(agreed(b));
 }
 
 static const struct dist__backend_ops agreed_ops = {
@@ -268,4 +266,31 @@ enum dist_error dist__agreed_init(struct dist__agreed *g,
 	    dist__p2p_backend_new(place, members, &g->messages, NULL))
 		return DIST_ERR_NO_MEMORY;
 	return DIST_OK;
+}
+
+enum dist_error dist__agreed_explain(const struct dist__agreed *g,
+				     enum dist_error error, const char *what,
+				     struct dist_message *message)
+{
+	if (error == DIST_ERR_NO_MEMORY)
+		return error;
+	if (g->text.text[0]) {
+		*message = g->text;
+		return DIST_ERR_UNAVAILABLE;
+	}
+	return dist__refuse_as(
+		message, DIST_ERR_RENDEZVOUS, "no %s of %d ranks: %s", what,
+		g->members->world_size, dist_error_string(error));
+}
+
+enum dist_error dist__agreed_made(struct dist__agreed *g, enum dist_error error,
+				  struct dist__backend **backend)
+{
+	if (error) {
+		dist__agreed_fail(g, NULL, error);
+		free_group(&g->base);
+	} else {
+		*backend = &g->base;
+	}
+	return error;
 }

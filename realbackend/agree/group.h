@@ -157,14 +157,23 @@ struct dist__agreed {
 /* ---- backend.c --------------------------------------------------------- */
 
 /* dist__agreed_init makes *g, zeroed, a back end of the members, without the
- * library's part. Errors: NO_MEMORY; call dist__agreed_free() in any case. */
+ * library's part. Errors: NO_MEMORY; call dist__agreed_made() in any case. */
 enum dist_error dist__agreed_init(struct dist__agreed *g,
 				  const struct dist__library_ops *library,
 				  const struct dist__place *place,
 				  const struct dist__members *members);
 
-/* dist__agreed_free is the free of the back end. */
-void dist__agreed_free(struct dist__agreed *g);
+/* dist__agreed_explain stores why g could not be made, and returns what that
+ * means to whoever asked for it: NO_MEMORY; UNAVAILABLE, the library has said
+ * why (g->text); RENDEZVOUS, it has not: what names its kind of group. */
+enum dist_error dist__agreed_explain(const struct dist__agreed *g,
+				     enum dist_error error, const char *what,
+				     struct dist_message *message);
+
+/* dist__agreed_made ends making g: stores its back end or, after an error,
+ * which it returns, fails and frees g. */
+enum dist_error dist__agreed_made(struct dist__agreed *g, enum dist_error error,
+				  struct dist__backend **backend);
 
 /* ---- group.c ----------------------------------------------------------- */
 
@@ -215,15 +224,5 @@ enum dist_error dist__task_look(struct dist__agreed *g, struct dist__task *task,
 /* dist__task_end removes task from the list, finishes its op, frees it. */
 void dist__task_end(struct dist__agreed *g, struct dist__task *task,
 		    enum dist_error error);
-
-/* ---- match.c ----------------------------------------------------------- */
-
-/* dist__match_ask begins to match a point-to-point task with the peer's;
- * dist__match_look continues it, and sets *agreed when both have the grant.
- * Errors: the transport's, the library's, NO_MEMORY. */
-enum dist_error dist__match_ask(struct dist__agreed *g,
-				struct dist__task *task);
-enum dist_error dist__match_look(struct dist__agreed *g,
-				 struct dist__task *task, bool *agreed);
 
 #endif

@@ -268,21 +268,6 @@ static const struct dist__library_ops agreed_ops = {
 	.close = close_group,
 };
 
-static enum dist_error explain(const struct group *g, enum dist_error error,
-			       struct dist_message *message)
-{
-	if (error == DIST_ERR_NO_MEMORY)
-		return error;
-	if (g->base.text.text[0]) {
-		*message = g->base.text;
-		return DIST_ERR_UNAVAILABLE;
-	}
-	snprintf(message->text, sizeof message->text,
-		 "no MPI communicator of %d ranks: %s", g->comm.world_size,
-		 dist_error_string(error));
-	return DIST_ERR_RENDEZVOUS;
-}
-
 enum dist_error dist__mpi_backend_new(struct dist__mpi *mpi,
 				      const struct dist__place *place,
 				      const struct dist__members *members,
@@ -310,12 +295,8 @@ enum dist_error dist__mpi_backend_new(struct dist__mpi *mpi,
 	error = dist__agreed_init(&g->base, &g->ops, place, members);
 	if (!error)
 		error = open_group(g);
-	if (error) {
-		error = explain(g, error, message);
-		dist__agreed_fail(&g->base, NULL, error);
-		dist__agreed_free(&g->base);
-		return error;
-	}
-	*backend = &g->base.base;
-	return DIST_OK;
+	if (error)
+		error = dist__agreed_explain(&g->base, error,
+					     "MPI communicator", message);
+	return dist__agreed_made(&g->base, error, backend);
 }

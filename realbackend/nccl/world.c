@@ -78,26 +78,6 @@ static bool record_shared_device(struct dist__nccl_group *g,
 	return true;
 }
 
-/* What a group that could not be made means to who asked for it. */
-static enum dist_error explain(struct dist__nccl_group *g,
-			       enum dist_error error, struct check_slot *slot,
-			       struct dist_message *message)
-{
-	bool shared;
-
-	if (error == DIST_ERR_NO_MEMORY)
-		return error;
-	if (g->base.text.text[0]) {
-		shared = record_shared_device(g, &slot->rendezvous);
-		*message = g->base.text;
-		return shared ? DIST_ERR_RENDEZVOUS : DIST_ERR_UNAVAILABLE;
-	}
-	return dist__refuse_as(message, DIST_ERR_RENDEZVOUS,
-			       "no NCCL communicator of %d ranks: %s",
-			       g->base.members->world_size,
-			       dist_error_string(error));
-}
-
 static enum dist_error backend_new(const struct dist__place *place,
 				   const struct dist__members *members,
 				   struct dist__backend **backend,
@@ -105,6 +85,7 @@ static enum dist_error backend_new(const struct dist__place *place,
 {
 	struct dist__nccl_group *g = calloc(1, sizeof *g);
 	enum dist_error error;
+	bool shared;
 
 	if (!g)
 		return DIST_ERR_NO_MEMORY;
@@ -117,16 +98,14 @@ static enum dist_error backend_new(const struct dist__place *place,
 	error = dist__agreed_init(&g->base, &nccl, place, members);
 	if (!error)
 		error = dist__nccl_open(g, dist__agreed_deadline_ns(&g->base));
-	if (error) {
-		/* On record before a peer, told of it, ends and is asked why.
-		 */
-		error = explain(g, error, place->slot, message);
-		dist__agreed_fail(&g->base, NULL, error);
-		dist__agreed_free(&g->base);
-		return error;
-	}
-	*backend = &g->base.base;
-	return DIST_OK;
+	/* On record before a peer, told of it, ends and is asked why. */
+	shared = error && error != DIST_ERR_NO_MEMORY &&
+		 record_shared_device(g, &place->slot->rendezvous);
+	if (error)
+		error = dist__agreed_explain(&g->base, error,
+					     "NCCL communicator", message);
+	return dist__agreed_made(&g->base, shared ? DIST_ERR_RENDEZVOUS : error,
+				 backend);
 }
 
 /* ---- is there one? ----------------------------------------------------- */

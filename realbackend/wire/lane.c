@@ -1,4 +1,4 @@
-/* lane.c - a thread of a rank that runs one job after the other. */
+/* lane.c - a thread of a rank that runs one job after the other; and events. */
 #include "realbackend/wire/lane.h"
 
 #include <stdlib.h>
@@ -124,4 +124,64 @@ const struct dist__lane_ops dist__lanes = {
 	.notify = notify,
 	.here = here,
 	.free = free_lane,
+};
+
+/* ---- events: threads of the rank sleep until one has happened ----------- */
+
+struct dist__event {
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	bool happened;
+};
+
+static enum dist_error event_create(struct dist__transport *transport,
+				    struct dist__event **event)
+{
+	struct dist__event *fresh = calloc(1, sizeof *fresh);
+
+	if (!fresh)
+		return DIST_ERR_NO_MEMORY;
+	dist__transport_share(transport);
+	pthread_mutex_init(&fresh->mutex, NULL);
+	dist__condition_init(&fresh->changed);
+	*event = fresh;
+	return DIST_OK;
+}
+
+static enum dist_error event_wait(struct dist__event *event,
+				  int64_t deadline_ns, bool gives_up)
+{
+	bool in_time = true;
+
+	(void)gives_up;
+	pthread_mutex_lock(&event->mutex);
+	while (!event->happened && in_time)
+		in_time = dist__condition_wait(&event->changed, &event->mutex,
+					       deadline_ns);
+	pthread_mutex_unlock(&event->mutex);
+	return in_time ? DIST_OK : DIST_ERR_TIMEOUT;
+}
+
+static void event_set(struct dist__event *event)
+{
+	pthread_mutex_lock(&event->mutex);
+	event->happened = true;
+	pthread_cond_broadcast(&event->changed);
+	pthread_mutex_unlock(&event->mutex);
+}
+
+static void event_free(struct dist__event *event)
+{
+	if (!event)
+		return;
+	pthread_cond_destroy(&event->changed);
+	pthread_mutex_destroy(&event->mutex);
+	free(event);
+}
+
+const struct dist__event_ops dist__events = {
+	.create = event_create,
+	.wait = event_wait,
+	.set = event_set,
+	.free = event_free,
 };

@@ -107,6 +107,41 @@ static enum dist_error check_room(const struct dist__platform *p, int ranks,
 		p->path, p->num_hosts, p->num_ranks, ranks);
 }
 
+/* What sim/queues.c knows: a message alone takes latency + bytes / rate. */
+static bool is_plain(const struct dist__graph_network *network)
+{
+	return strcmp(network->model, "CM02") == 0 &&
+	       network->settings[DIST__TCP_GAMMA].value == 0 &&
+	       network->settings[DIST__LATENCY_FACTOR].value == 1 &&
+	       network->settings[DIST__BANDWIDTH_FACTOR].value == 1 &&
+	       network->settings[DIST__CROSSTRAFFIC].value == 0;
+}
+
+/* Whether the links let pass what comes in the order in which it comes: the
+ * outermost zone's property "queues", "fifo" or "none". */
+static enum dist_error read_queues(struct dist__platform *p,
+				   struct dist_message *message)
+{
+	const char *text = dist__graph_zone_property(p->graph, "queues");
+
+	if (!text || strcmp(text, "none") == 0)
+		return DIST_OK;
+	if (strcmp(text, "fifo") != 0)
+		return dist__refuse(message,
+				    "%s: property \"queues\" is "
+				    "\"%.32s\": expected none or fifo",
+				    p->path, text);
+	if (!is_plain(&p->graph->network))
+		return dist__refuse(
+			message,
+			"%s: property \"queues\" is fifo: expected "
+			"network/model CM02, factors of 1, no "
+			"network/TCP-gamma and no network/crosstraffic",
+			p->path);
+	p->has_queues = true;
+	return DIST_OK;
+}
+
 /* ---- opening -------------------------------------------------------- */
 
 enum dist_error
@@ -139,7 +174,7 @@ dist__platform_load(const char *path, struct dist__plain *plain, int ranks,
 	if (!error)
 		error = dist__platform_read_any(p, message);
 	if (!error)
-		error = dist__platform_read_queues(p, message);
+		error = read_queues(p, message);
 	if (!error)
 		error = dist__platform_read_calibrations(p, message);
 	if (!error)

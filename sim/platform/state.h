@@ -125,12 +125,6 @@ enum dist_error dist__platform_seat_ranks(struct dist__platform *platform,
 enum dist_error dist__platform_read_any(struct dist__platform *platform,
 					struct dist_message *message);
 
-/* dist__platform_read_queues reads the property "queues" of the outermost zone.
- * Errors: INVALID_ARGUMENT (a bad value; or a network model that queues do not
- * know). */
-enum dist_error dist__platform_read_queues(struct dist__platform *platform,
-					   struct dist_message *message);
-
 /* dist__platform_read_calibrations reads the properties "calibration0" and so
  * on of the outermost zone. Errors: INVALID_ARGUMENT (one is none). */
 enum dist_error
