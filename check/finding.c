@@ -327,12 +327,6 @@ static void add_end(struct check_finding *f, const struct check_end *end)
 	add_line(f, end->rank, end->call);
 }
 
-/* Whether who waits in cohort waits for one rank. */
-static bool is_pair(const struct check_cohort *cohort)
-{
-	return cohort->wait || (cohort->call && cohort->call->tag >= 0);
-}
-
 static void find_stuck(struct check_finding *f)
 {
 	const struct check_cohort *last;
@@ -341,7 +335,8 @@ static void find_stuck(struct check_finding *f)
 	add_end(f, &f->miss.send);
 	add_end(f, &f->miss.recv);
 	last = walk(f, f->start);
-	if (last && is_pair(last) && !missed) {
+	if (last && (last->wait || (last->call && last->call->tag >= 0)) &&
+	    !missed) {
 		/* Both ends of a message that last waits with and that will
 		 * never come. */
 		struct check_link gone = check_chain_next(&f->picture, last);

@@ -343,13 +343,6 @@ static json_t *race_json(const struct check_race *race)
 		match_json(race, &race->other), match_json(race, &race->here));
 }
 
-static json_t *collectives_json(const struct check_simulated *simulated)
-{
-	return simulated && simulated->by_messages
-		       ? check_collectives_json(simulated)
-		       : NULL;
-}
-
 static int exit_status_of(const struct check_job *job)
 {
 	if (job->facts->signal)
@@ -373,9 +366,11 @@ json_t *check_document_json(const struct check_document *document)
 		job->world, "world_size",
 		job->board ? (int)job->board->world_size : 0, "fidelity",
 		job->simulated ? job->simulated->fidelity : NULL, "collectives",
-		collectives_json(job->simulated), "timeout_s",
-		seconds_or_none(job->facts->timeout_ns), "forecast",
-		forecast(job->facts), "replay", job->replay, "race",
+		job->simulated && job->simulated->by_messages
+			? check_collectives_json(job->simulated)
+			: NULL,
+		"timeout_s", seconds_or_none(job->facts->timeout_ns),
+		"forecast", forecast(job->facts), "replay", job->replay, "race",
 		job->facts->race ? race_json(job->facts->race) : NULL,
 		"explored", job->explored ? explored_json(job->explored) : NULL,
 		"culprits", culprits_json(document), "sites", sites_json(f),

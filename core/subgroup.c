@@ -55,18 +55,15 @@ say(struct dist__purpose *purpose, const char *format, ...)
 		strcpy(purpose->text + size - 4, "...");
 }
 
-static bool has_room(const struct dist__purpose *purpose)
-{
-	return strlen(purpose->text) < sizeof purpose->text - 1;
-}
-
 /* "0,2-3" */
 static void say_ranks(struct dist__purpose *purpose, const int *ranks, int n)
 {
 	const char *separator = "";
 	int last;
 
-	for (int i = 0; i < n && has_room(purpose); i = last + 1) {
+	for (int i = 0;
+	     i < n && strlen(purpose->text) < sizeof purpose->text - 1;
+	     i = last + 1) {
 		for (last = i; last + 1 < n;)
 			if (ranks[last + 1] == ranks[last] + 1)
 				last++;

@@ -134,12 +134,6 @@ dist__sim_channel_find(struct dist__sim_world *world,
 
 /* ---- matching ------------------------------------------------------- */
 
-static bool agree(const struct dist__request *a, const struct dist__request *b)
-{
-	return a->fingerprint == b->fingerprint && a->bytes == b->bytes &&
-	       a->seq == b->seq && a->step == b->step;
-}
-
 /* An actor blocked on an unanswered request is answered. */
 static void answer(struct dist__request *request)
 {
@@ -168,7 +162,9 @@ void dist__sim_match(struct dist__request *request)
 	dist__sim_unqueue(first);
 	first->mate = request;
 	request->mate = first;
-	if (!agree(request, first)) {
+	if (request->fingerprint != first->fingerprint ||
+	    request->bytes != first->bytes || request->seq != first->seq ||
+	    request->step != first->step) {
 		request->error = DIST_ERR_MISMATCH;
 		first->error = DIST_ERR_MISMATCH;
 	}

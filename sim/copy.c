@@ -82,13 +82,6 @@ static bool part_all(void)
 	return good;
 }
 
-/* Detaches this process, a copy, from shared memory and
- * from all output except one file descriptor. Returns false on failure. */
-static bool isolate_fork(int but)
-{
-	return part_all() && hush(but);
-}
-
 /* After that the copy is told no more. */
 #define LIMIT_S 10
 
@@ -144,7 +137,7 @@ static void begin(struct dist__sim_world *world, int asked, int news)
 	if (!read_all(asked, &go, 1))
 		_exit(DIST_EXIT_OK);
 	close(asked);
-	if (!isolate_fork(news))
+	if (!part_all() || !hush(news))
 		_exit(DIST_EXIT_FAILED);
 	signal(SIGALRM, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);

@@ -130,13 +130,6 @@ static enum dist__sim_fitness judge(struct dist__sim_ways *ways,
 /* ---- remembering ------------------------------------------------------------
  */
 
-static struct dist__sim_fit **list_of(struct dist__sim_flows *flows,
-				      const struct dist__sim_fit *key)
-{
-	return &flows->fits[dist__sim_list(key->group, key->first,
-					   (uint32_t)key->numel * 31)];
-}
-
 /* NULL: no memory. */
 static struct dist__sim_fit *find_fit(const struct dist__sim_rank *rank,
 				      const struct dist__flow *flow,
@@ -144,7 +137,9 @@ static struct dist__sim_fit *find_fit(const struct dist__sim_rank *rank,
 {
 	struct dist__sim_flows *flows = rank->world->flows;
 	struct dist__sim_fit key = fit_of(rank, flow, members);
-	struct dist__sim_fit *fit, **list = list_of(flows, &key);
+	struct dist__sim_fit **list = &flows->fits[dist__sim_list(
+		key.group, key.first, (uint32_t)key.numel * 31)];
+	struct dist__sim_fit *fit;
 
 	for (fit = *list; fit; fit = fit->next)
 		if (same(fit, &key))

@@ -55,12 +55,6 @@ struct check_facts dist__sim_facts(const struct dist__sim_world *world)
 	return facts;
 }
 
-/* Ranks that wait in the same collective are late with it. */
-static bool same_wait(const struct check_call *a, const struct check_call *b)
-{
-	return a == b || check_same_collective(a, b);
-}
-
 /* Ends the call that rank waits in by timeout, in the records kept. */
 static void mark_late(struct check_board *board, int rank, int64_t now_ns)
 {
@@ -75,7 +69,9 @@ static void mark_late(struct check_board *board, int rank, int64_t now_ns)
 
 		if (slot->state == CHECK_RANK_WAITING)
 			other = check_call_find(slot, slot->waiting);
-		if (other && same_wait(call, other))
+		/* Ranks that wait in the same collective are late with it. */
+		if (other &&
+		    (call == other || check_same_collective(call, other)))
 			check_end(slot, slot->waiting, DIST_ERR_TIMEOUT,
 				  now_ns);
 	}

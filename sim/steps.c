@@ -269,11 +269,6 @@ static void end_part(struct dist__sim_walker *w)
 	go_on(w);
 }
 
-static size_t numel_from(const struct dist__sim_walker *w, int number)
-{
-	return dist__part_numel(&w->sides->out, number);
-}
-
 /* Both have parts of the same length. */
 static void hand_over(const struct dist__sim_walker *sender,
 		      const struct dist__sim_walker *receiver)
@@ -331,7 +326,8 @@ static bool agree(const struct dist__sim_walker *sender,
 		  const struct dist__sim_walker *receiver)
 {
 	return !receiver->sides ||
-	       sender->bytes == numel_from(receiver, number_of(sender)) *
+	       sender->bytes == dist__part_numel(&receiver->sides->out,
+						 number_of(sender)) *
 					sender->meeting->flow.element_bytes;
 }
 

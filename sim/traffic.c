@@ -255,14 +255,6 @@ static enum dist_error fill(struct dist__sim_traffic *traffic,
 	return error;
 }
 
-static bool is_of(const struct dist__sim_traffic *traffic,
-		  const struct library_call *call,
-		  const struct library_estimate *estimate)
-{
-	return traffic->op == call->op && traffic->root == call->root &&
-	       strcmp(traffic->algorithm, estimate->algorithm) == 0;
-}
-
 static enum dist_error find_traffic(struct dist__sim_sitting *sitting,
 				    const struct library_call *call,
 				    const struct library_estimate *estimate,
@@ -272,7 +264,9 @@ static enum dist_error find_traffic(struct dist__sim_sitting *sitting,
 	struct dist__sim_traffic *traffic = sitting->known;
 	enum dist_error error;
 
-	while (traffic && !is_of(traffic, call, estimate))
+	while (traffic &&
+	       (traffic->op != call->op || traffic->root != call->root ||
+		strcmp(traffic->algorithm, estimate->algorithm) != 0))
 		traffic = traffic->next;
 	*found = traffic;
 	if (traffic)

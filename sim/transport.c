@@ -571,14 +571,6 @@ static void charge_copy(struct dist__transport *t, const struct dist__op *op,
 
 /* ---- leaving -------------------------------------------------------- */
 
-static bool concerns(const struct dist__sim_channel *channel,
-		     const struct dist__sim_rank *rank, uint32_t group)
-{
-	return channel->queue.first && channel->joined == rank->joined &&
-	       channel->group == group &&
-	       (channel->src == rank->rank || channel->dst == rank->rank);
-}
-
 static void abort_group(struct dist__transport *t, uint32_t group)
 {
 	struct dist__sim_rank *rank = rank_of(t);
@@ -595,7 +587,9 @@ static void abort_group(struct dist__transport *t, uint32_t group)
 	for (size_t i = 0; i < world->channels.count; i++) {
 		struct dist__sim_channel *channel = world->channels.all[i];
 
-		if (concerns(channel, rank, group))
+		if (channel->queue.first && channel->joined == rank->joined &&
+		    channel->group == group &&
+		    (channel->src == rank->rank || channel->dst == rank->rank))
 			dist__sim_channel_fail(
 				channel, channel->queue.first->rank == rank
 						 ? DIST_ERR_ABORTED

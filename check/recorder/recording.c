@@ -495,11 +495,6 @@ static const struct plain *file_of(const struct plain *frame)
 		       : NULL;
 }
 
-static bool same_text(const struct plain *a, const struct plain *b)
-{
-	return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
-}
-
 static bool name_line(struct reader *r, const struct plain *frame,
 		      uint32_t *file, uint32_t *line)
 {
@@ -535,7 +530,8 @@ static bool read_site(struct reader *r, const struct plain *frames,
 	}
 	for (uint32_t i = 0; script && i < frames->size; i++) {
 		file = file_of(frames->items[i]);
-		if (file && same_text(script, file)) {
+		if (file && script->size == file->size &&
+		    memcmp(script->text, file->text, script->size) == 0) {
 			from = frames->items[i];
 			break;
 		}

@@ -112,15 +112,6 @@ static enum dist_error look_as_receiver(struct dist__agreed *g,
 	return error;
 }
 
-/* Continues it, and sets *agreed when both have the grant. Errors: the
- * transport's, the library's. */
-static enum dist_error match_look(struct dist__agreed *g,
-				  struct dist__task *task, bool *agreed)
-{
-	return task->op->kind == DIST__RECV ? look_as_receiver(g, task, agreed)
-					    : look_as_sender(g, task, agreed);
-}
-
 /* ---- tasks -------------------------------------------------------------- */
 
 struct dist__task *dist__task_new(struct dist__agreed *g, struct dist__op *op)
@@ -183,7 +174,9 @@ static enum dist_error agree(struct dist__agreed *g, struct dist__task *task,
 	if (error)
 		return error;
 	if (p2p)
-		return match_look(g, task, agreed);
+		return task->op->kind == DIST__RECV
+			       ? look_as_receiver(g, task, agreed)
+			       : look_as_sender(g, task, agreed);
 	error = dist__agreement_look(&task->agreement, agreed);
 	if (!error && *agreed &&
 	    dist__op_sides(op)->bundle.kind == DIST__DEVICES)

@@ -448,19 +448,15 @@ static bool read_timed(struct dist__mesh *mesh, struct dist__connection *c,
 	return more;
 }
 
-/* Whether nothing has come, as far as memory tells: who spins asks often. */
-static bool is_silent(const struct dist__connection *c)
-{
-	return dist__connection_shares(c) && !c->remote && !c->hung_up &&
-	       !dist__shared_has(c->shared);
-}
-
 void dist__connection_read(struct dist__mesh *mesh,
 			   struct dist__connection *connection)
 {
 	size_t taken = 0;
 
-	if (connection->held_until_ns || is_silent(connection))
+	/* Who spins asks often: nothing has come, as far as memory tells. */
+	if (connection->held_until_ns ||
+	    (dist__connection_shares(connection) && !connection->remote &&
+	     !connection->hung_up && !dist__shared_has(connection->shared)))
 		return;
 	while (read_timed(mesh, connection, &taken) && taken < READ_BYTES &&
 	       !is_served(mesh))

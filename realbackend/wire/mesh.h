@@ -201,14 +201,16 @@ struct dist__mesh {
 	/* The system's first refusal; written once. */
 	char text[DIST__LIMIT_TEXT + 96];
 
-	/* Threads that wait and do not lead (progress.c): followers, and those
-	 * that wait for what may come at any time. */
-	pthread_cond_t announced, idle;
+	/* progress.c's */
 	struct dist__progress *progress;
 	const struct dist__request *awaited; /* by the leader; NULL: none */
 	size_t detached;      /* incomplete requests with tag >= 0 */
 	uint64_t completions; /* number of completed requests */
 	uint64_t moved;       /* bytes read and written */
+
+	/* Threads that wait and do not lead (progress.c): followers, and those
+	 * that wait for what may come at any time. */
+	pthread_cond_t announced, idle;
 };
 
 /* ---- request.c: life of a request, queues ------------------------------- */

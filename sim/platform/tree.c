@@ -103,20 +103,15 @@ static bool begins(const struct leaf *leaf, size_t depth)
 	return !a || !b || strcmp(a, b) != 0;
 }
 
-static bool leaves_alike(const struct leaf *a, const struct leaf *b)
-{
-	return a->ranks == b->ranks && a->pace == b->pace &&
-	       a->inside_Bps == b->inside_Bps &&
-	       a->outside_Bps == b->outside_Bps;
-}
-
 /* Whether the branches of `count` leaves at a and b are of the same form below
  * depth. */
 static bool branches_alike(const struct leaf *a, const struct leaf *b,
 			   size_t count, size_t depth)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (!leaves_alike(&a[i], &b[i]))
+		if (a[i].ranks != b[i].ranks || a[i].pace != b[i].pace ||
+		    a[i].inside_Bps != b[i].inside_Bps ||
+		    a[i].outside_Bps != b[i].outside_Bps)
 			return false;
 		for (size_t d = depth + 1; d < DEPTH + 2; d++)
 			if (!a[i].path[d] != !b[i].path[d] ||
