@@ -164,23 +164,6 @@ uint32_t check_next_worker(const struct check_picture *p,
 	return from;
 }
 
-/* All come to the shutdown, and every function returns. */
-static bool all_may_end(const struct check_picture *p,
-			const struct check_cohort *cohort)
-{
-	uint32_t rank = check_next_worker(p, cohort, 0);
-
-	for (; rank < p->world_size;
-	     rank = check_next_worker(p, cohort, rank + 1))
-		if (!check_cohort_of(p, rank)->may_move)
-			return false;
-	for (uint32_t i = 0; i < p->num_lanes; i++)
-		if (same_rpc(p->lanes[i].slot, cohort->slot) &&
-		    !p->lanes[i].may_move)
-			return false;
-	return true;
-}
-
 /* Whether a worker thread of rank is free, or may come to be. */
 static bool may_take(const struct check_picture *p, uint32_t rank)
 {
@@ -205,8 +188,20 @@ bool check_remote_may_come(const struct check_picture *p,
 	const struct check_serving *serving;
 	const struct check_cohort *lane;
 
-	if (wait->worker < 0)
-		return all_may_end(p, cohort);
+	if (wait->worker < 0) {
+		/* All come to the shutdown, and every function returns. */
+		uint32_t rank = check_next_worker(p, cohort, 0);
+
+		for (; rank < p->world_size;
+		     rank = check_next_worker(p, cohort, rank + 1))
+			if (!check_cohort_of(p, rank)->may_move)
+				return false;
+		for (uint32_t i = 0; i < p->num_lanes; i++)
+			if (same_rpc(p->lanes[i].slot, cohort->slot) &&
+			    !p->lanes[i].may_move)
+				return false;
+		return true;
+	}
 	if (!check_serves(&p->board->slots[wait->worker]))
 		return false;
 	serving = check_awaited_serving(p->board, wait);

@@ -166,23 +166,6 @@ static void load(struct timetable *table, const struct pattern *pattern,
 					   messages);
 }
 
-static void time_hops(struct timetable *table, struct pattern *pattern)
-{
-	load(table, pattern, 1);
-	for (int rank = 0; rank < table->flow->world_size; rank++) {
-		const struct dist__sim_way *way = pattern->way[rank];
-
-		if (!way)
-			continue;
-		pattern->pass_s[rank] =
-			way->latency_s +
-			pattern->bytes[rank] /
-				dist__sim_way_Bps(table->ways, way);
-		table->latency_s = fmax(table->latency_s, way->latency_s);
-	}
-	load(table, pattern, -1);
-}
-
 /* Returns the pattern of step, made when missing; NULL: there is no way. */
 static struct pattern *pattern_of(struct timetable *table, int step)
 {
@@ -198,7 +181,19 @@ static struct pattern *pattern_of(struct timetable *table, int step)
 	pattern->step = like;
 	if (!read_hops(table, pattern))
 		return NULL;
-	time_hops(table, pattern);
+	load(table, pattern, 1);
+	for (int rank = 0; rank < table->flow->world_size; rank++) {
+		const struct dist__sim_way *way = pattern->way[rank];
+
+		if (!way)
+			continue;
+		pattern->pass_s[rank] =
+			way->latency_s +
+			pattern->bytes[rank] /
+				dist__sim_way_Bps(table->ways, way);
+		table->latency_s = fmax(table->latency_s, way->latency_s);
+	}
+	load(table, pattern, -1);
 	return pattern;
 }
 

@@ -155,22 +155,6 @@ static bool fits(const struct dist__request *receive,
 	       receive->joined == message->joined;
 }
 
-static void meet(struct dist__request *message, struct dist__request *receive)
-{
-	message->mate = receive;
-	receive->mate = message;
-	if (receive->peer == DIST_ANY_SOURCE)
-		*receive->source = message->rank->rank;
-	if (message->fingerprint != receive->fingerprint ||
-	    message->bytes != receive->bytes || message->seq != receive->seq ||
-	    message->step != receive->step)
-		deliver(message, DIST_ERR_MISMATCH);
-	else if (message->eager)
-		deliver(message, DIST_OK);
-	else
-		carry(message);
-}
-
 struct dist__request *
 dist__sim_message_receive(const struct dist__request *message)
 {
@@ -187,7 +171,18 @@ static void take(struct dist__request *message, struct dist__request *receive)
 
 	dist__sim_queue_remove(&rank->arrived, message);
 	dist__sim_queue_remove(&rank->receives, receive);
-	meet(message, receive);
+	message->mate = receive;
+	receive->mate = message;
+	if (receive->peer == DIST_ANY_SOURCE)
+		*receive->source = message->rank->rank;
+	if (message->fingerprint != receive->fingerprint ||
+	    message->bytes != receive->bytes || message->seq != receive->seq ||
+	    message->step != receive->step)
+		deliver(message, DIST_ERR_MISMATCH);
+	else if (message->eager)
+		deliver(message, DIST_OK);
+	else
+		carry(message);
 }
 
 static void settle(struct dist__sim_rank *rank)

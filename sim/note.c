@@ -17,28 +17,6 @@ void dist__sim_note_look(struct dist__sim_world *world)
 		world->log->looked = true;
 }
 
-/* Sums up what is sent, whenever that is. What was received shows in what it
- * leads to. */
-static void note_value(const struct dist__sim_rank *rank,
-		       const struct dist__message *m)
-{
-	const struct dist__sim_world *world = rank->world;
-	const unsigned char *data = m->data;
-	bool by_message = m->tag >= 0;
-	uint64_t hash = mix_number(DIST__HASH_BEGIN, (uint64_t)rank->rank);
-
-	hash = mix_number(hash, (uint64_t)m->peer);
-	hash = mix_number(hash, m->group);
-	hash = mix_number(hash, by_message
-					? world->board->slots[rank->rank].calls
-					: m->seq);
-	hash = mix_number(hash, by_message ? UINT64_MAX : m->step);
-	hash = mix_number(hash, m->bytes);
-	if (data)
-		hash = dist__hash_bytes(hash, data, m->bytes);
-	world->log->values += hash;
-}
-
 void dist__sim_note_post(const struct dist__sim_rank *rank,
 			 const struct dist__message *m, bool is_send)
 {
@@ -48,8 +26,26 @@ void dist__sim_note_post(const struct dist__sim_rank *rank,
 		return;
 	log->wrote |= m->tag >= 0;
 	log->any |= m->peer == DIST_ANY_SOURCE;
-	if (is_send)
-		note_value(rank, m);
+	if (is_send) {
+		/* Sums up what is sent, whenever that is. What was received
+		 * shows in what it leads to. */
+		const struct dist__sim_world *world = rank->world;
+		const unsigned char *data = m->data;
+		bool by_message = m->tag >= 0;
+		uint64_t hash =
+			mix_number(DIST__HASH_BEGIN, (uint64_t)rank->rank);
+
+		hash = mix_number(hash, (uint64_t)m->peer);
+		hash = mix_number(hash, m->group);
+		hash = mix_number(
+			hash, by_message ? world->board->slots[rank->rank].calls
+					 : m->seq);
+		hash = mix_number(hash, by_message ? UINT64_MAX : m->step);
+		hash = mix_number(hash, m->bytes);
+		if (data)
+			hash = dist__hash_bytes(hash, data, m->bytes);
+		world->log->values += hash;
+	}
 }
 
 void dist__sim_note_end(struct dist__sim_world *world,

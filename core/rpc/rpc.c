@@ -201,17 +201,6 @@ static enum dist_error meet(struct dist_rpc *rpc, struct dist_group *group,
 	return exchange_names(rpc, good ? name : "", site);
 }
 
-static void note_join(struct dist_rpc *rpc)
-{
-	const struct dist__members *members = &rpc->group->members;
-
-	dist__rpc_lock(rpc);
-	check_rpc_join(rpc->slot, members->group_id,
-		       (uint32_t)dist__global_rank(members, 0),
-		       (uint32_t)rpc->max_running, rpc->names[rpc->worker]);
-	dist__rpc_unlock(rpc);
-}
-
 static enum dist_error begin_to_listen(struct dist_rpc *rpc)
 {
 	if (rpc->num_workers == 1)
@@ -249,7 +238,14 @@ enum dist_error dist_rpc_init(struct dist_group *group,
 		return dist__rpc_fail(DIST_ERR_NO_MEMORY, "no memory");
 	error = meet(fresh, group, options, &site);
 	if (!error) {
-		note_join(fresh);
+		const struct dist__members *members = &fresh->group->members;
+
+		dist__rpc_lock(fresh);
+		check_rpc_join(fresh->slot, members->group_id,
+			       (uint32_t)dist__global_rank(members, 0),
+			       (uint32_t)fresh->max_running,
+			       fresh->names[fresh->worker]);
+		dist__rpc_unlock(fresh);
 		error = begin_to_listen(fresh);
 	}
 	if (!error) {

@@ -146,18 +146,6 @@ static void serve_join(struct dist_rpc_call *call)
 	answer_joined(rpc);
 }
 
-/* A worker is lost: calls to it fail, and so do shutdown rounds that need it.
- */
-static void lose(struct dist_rpc *rpc, int worker)
-{
-	dist__rpc_lock(rpc);
-	rpc->num_lost += !rpc->lost[worker];
-	rpc->lost[worker] = true;
-	dist__rpc_unlock(rpc);
-	dist__rpc_calls_fail(rpc, worker, DIST_ERR_PEER_LOST);
-	answer_joined(rpc);
-}
-
 static void serve(struct dist_rpc *rpc, struct dist_rpc_call *call)
 {
 	if (call->frame.kind == DIST__RPC_CALL) {
@@ -246,7 +234,13 @@ static void find_lost(struct dist_rpc *rpc)
 				    (struct dist_rpc_bytes){NULL, 0}) &&
 		    !dist__rpc_sent(rpc, &post, DIST_TIMEOUT_NEVER))
 			continue;
-		lose(rpc, to);
+		/* Calls to it fail, and so do shutdown rounds that need it. */
+		dist__rpc_lock(rpc);
+		rpc->num_lost += !rpc->lost[to];
+		rpc->lost[to] = true;
+		dist__rpc_unlock(rpc);
+		dist__rpc_calls_fail(rpc, to, DIST_ERR_PEER_LOST);
+		answer_joined(rpc);
 	}
 }
 

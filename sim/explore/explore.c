@@ -406,24 +406,6 @@ static void explore(struct explorer *e, bool one_rule)
 
 /* ---- telling ---------------------------------------------------------- */
 
-static void report_line(const struct check_explored *line)
-{
-	fprintf(stderr,
-		"lockstep: explored, sends %s: %s%" PRIu64
-		" schedule%s, %" PRIu64 " state%s",
-		line->p2p, line->left ? "" : "all ", line->runs,
-		line->runs == 1 ? "" : "s", line->states,
-		line->states == 1 ? "" : "s");
-	if (line->left)
-		fprintf(stderr, ", maybe not all: %s", line->left);
-	fprintf(stderr, "; %" PRIu64 " with delays", line->skewed);
-	if (line->late)
-		fprintf(stderr,
-			"; %" PRIu64 " passed a deadline and are not judged",
-			line->late);
-	fputc('\n', stderr);
-}
-
 /* Runs the job here, seen and heard, as `here` ended; NULL: as configured. */
 static int show(struct explorer *e, const struct dist__sim_ending *here,
 		const struct check_race *race)
@@ -441,8 +423,23 @@ static int show(struct explorer *e, const struct dist__sim_ending *here,
 	world->token = NULL;
 	world->race = NULL;
 	world->explored = NULL;
-	for (const struct check_explored *line = e->lines; line->p2p; line++)
-		report_line(line);
+	for (const struct check_explored *line = e->lines; line->p2p; line++) {
+		fprintf(stderr,
+			"lockstep: explored, sends %s: %s%" PRIu64
+			" schedule%s, %" PRIu64 " state%s",
+			line->p2p, line->left ? "" : "all ", line->runs,
+			line->runs == 1 ? "" : "s", line->states,
+			line->states == 1 ? "" : "s");
+		if (line->left)
+			fprintf(stderr, ", maybe not all: %s", line->left);
+		fprintf(stderr, "; %" PRIu64 " with delays", line->skewed);
+		if (line->late)
+			fprintf(stderr,
+				"; %" PRIu64
+				" passed a deadline and are not judged",
+				line->late);
+		fputc('\n', stderr);
+	}
 	if (e->values_differ && !e->bounds->values)
 		fputs("lockstep: ranks do not send the same bytes in all of "
 		      "them; with --values, that is a race\n",

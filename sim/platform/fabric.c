@@ -102,24 +102,6 @@ static void add(uint32_t *hosts, int *num, uint32_t host)
 		hosts[(*num)++] = host;
 }
 
-static void take_sample(const struct dist__platform *p, const int *ranks, int n,
-			struct sample *sample)
-{
-	sample->here = seat_of(p, ranks, 0)->node;
-	for (int i = 0; i < n; i++) {
-		const struct dist__seat *seat = seat_of(p, ranks, i);
-
-		if (strcmp(seat->node, sample->here) == 0) {
-			add(sample->from, &sample->num_from, seat->host);
-			continue;
-		}
-		if (!sample->there)
-			sample->there = seat->node;
-		if (strcmp(seat->node, sample->there) == 0)
-			add(sample->to, &sample->num_to, seat->host);
-	}
-}
-
 /* ---- links ------------------------------------------------------------- */
 
 static struct seen *see(struct seen_links *links, uint32_t link)
@@ -290,7 +272,20 @@ enum dist_error dist__platform_fabric(const struct dist__platform *p,
 	if (sample && links)
 		error = count_nodes(p, ranks, n, fabric);
 	if (!error) {
-		take_sample(p, ranks, n, sample);
+		sample->here = seat_of(p, ranks, 0)->node;
+		for (int i = 0; i < n; i++) {
+			const struct dist__seat *seat = seat_of(p, ranks, i);
+
+			if (strcmp(seat->node, sample->here) == 0) {
+				add(sample->from, &sample->num_from,
+				    seat->host);
+				continue;
+			}
+			if (!sample->there)
+				sample->there = seat->node;
+			if (strcmp(seat->node, sample->there) == 0)
+				add(sample->to, &sample->num_to, seat->host);
+		}
 		snprintf(fabric->gpu, sizeof fabric->gpu, "%s",
 			 property(p, "gpu"));
 		fabric->intra = intra_kind(p, fabric);

@@ -164,25 +164,6 @@ static void skip_unnumbered(struct dist__platform *p)
 	memmove(p->seats, p->seats + skip, p->num_seats * sizeof p->seats[0]);
 }
 
-/* Gives every seat its first rank, and refuses two seats of one number. */
-static enum dist_error number_ranks(struct dist__platform *p,
-				    struct dist_message *message)
-{
-	for (size_t i = 0; i < p->num_seats; i++) {
-		struct dist__seat *seat = &p->seats[i];
-
-		if (i && seat->order >= 0 && seat->order == seat[-1].order)
-			return dist__refuse(message,
-					    "%s: hosts %s and %s have the same "
-					    "property \"rank\", %ld",
-					    p->path, seat[-1].name, seat->name,
-					    seat->order);
-		seat->first = p->num_ranks;
-		p->num_ranks += seat->ranks;
-	}
-	return DIST_OK;
-}
-
 enum dist_error dist__platform_seat_ranks(struct dist__platform *p,
 					  struct dist_message *message)
 {
@@ -197,7 +178,21 @@ enum dist_error dist__platform_seat_ranks(struct dist__platform *p,
 		return error;
 	qsort(p->seats, p->num_hosts, sizeof p->seats[0], by_order_and_name);
 	skip_unnumbered(p);
-	return number_ranks(p, message);
+	/* Gives every seat its first rank, and refuses two seats of one number.
+	 */
+	for (size_t i = 0; i < p->num_seats; i++) {
+		struct dist__seat *seat = &p->seats[i];
+
+		if (i && seat->order >= 0 && seat->order == seat[-1].order)
+			return dist__refuse(message,
+					    "%s: hosts %s and %s have the same "
+					    "property \"rank\", %ld",
+					    p->path, seat[-1].name, seat->name,
+					    seat->order);
+		seat->first = p->num_ranks;
+		p->num_ranks += seat->ranks;
+	}
+	return DIST_OK;
 }
 
 static const struct dist__seat *seat_of(const struct dist__platform *p,

@@ -41,26 +41,6 @@ static void set_world(const struct dist__seat_job *job, int world_size)
 	(void)setenv("TORCHELASTIC_USE_AGENT_STORE", "False", 1);
 }
 
-static void set_job(const struct dist__seat_job *job, int world_size, int fd)
-{
-	char seats[64];
-
-	snprintf(seats, sizeof seats, "/proc/%ld/fd/%d", (long)getppid(), fd);
-	(void)setenv(DIST__SEAT_VARIABLE, seats, 1);
-	(void)setenv("MASTER_ADDR", "127.0.0.1", 0);
-	(void)setenv("MASTER_PORT", "29500", 0);
-	(void)setenv("OMP_NUM_THREADS", "1", 0);
-	/* The order of sets of Python is the same in every run. */
-	(void)setenv("PYTHONHASHSEED", "0", 0);
-	set_world(job, world_size);
-	/* Of the simulation, not of a rank in it. */
-	(void)unsetenv("LOCKSTEP_TRACE");
-	(void)unsetenv("LOCKSTEP_EXPLORE");
-	(void)unsetenv("LOCKSTEP_REPLAY");
-	(void)unsetenv("LOCKSTEP_REPRESENT");
-	(void)unsetenv("LOCKSTEP_WATCH_FD");
-}
-
 static _Noreturn void become(const struct dist__seat_job *job, pid_t parent)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -113,8 +93,22 @@ static _Noreturn void start(const struct dist__seat_job *job,
 {
 	pid_t *pids = calloc((size_t)head->present, sizeof *pids);
 	int status = DIST_EXIT_INTERNAL << 8;
+	char seats[64];
 
-	set_job(job, head->world_size, fd);
+	snprintf(seats, sizeof seats, "/proc/%ld/fd/%d", (long)getppid(), fd);
+	(void)setenv(DIST__SEAT_VARIABLE, seats, 1);
+	(void)setenv("MASTER_ADDR", "127.0.0.1", 0);
+	(void)setenv("MASTER_PORT", "29500", 0);
+	(void)setenv("OMP_NUM_THREADS", "1", 0);
+	/* The order of sets of Python is the same in every run. */
+	(void)setenv("PYTHONHASHSEED", "0", 0);
+	set_world(job, head->world_size);
+	/* Of the simulation, not of a rank in it. */
+	(void)unsetenv("LOCKSTEP_TRACE");
+	(void)unsetenv("LOCKSTEP_EXPLORE");
+	(void)unsetenv("LOCKSTEP_REPLAY");
+	(void)unsetenv("LOCKSTEP_REPRESENT");
+	(void)unsetenv("LOCKSTEP_WATCH_FD");
 	if (pids && job->forks) {
 		/* Starts a process that forks the ranks, and tells of them. */
 		pid_t self = getpid(), pid = fork();
