@@ -64,7 +64,7 @@ dist__platform_open(const char *path, int ranks,
 	return error;
 }
 
-static enum dist_error look_at(const char *path, int ranks,
+static enum dist_error look_at(const char *path,
 			       const struct dist__link_overrides *overrides,
 			       struct dist__trial *found,
 			       struct dist_message *message)
@@ -76,25 +76,12 @@ static enum dist_error look_at(const char *path, int ranks,
 	if (error)
 		return error;
 	if (!plain)
-		return dist__platform_try(path, ranks, overrides, found,
-					  message);
-	error = dist__platform_load(path, plain, ranks, overrides, &platform,
+		return dist__platform_try(path, 0, overrides, found, message);
+	error = dist__platform_load(path, plain, 0, overrides, &platform,
 				    message);
 	if (!error)
-		error = dist__platform_summarize(platform, ranks, found);
+		dist__platform_summarize(platform, found);
 	dist__platform_close(platform);
-	return error;
-}
-
-enum dist_error dist__platform_count_nodes(const char *path, int ranks,
-					   int *nodes,
-					   struct dist_message *message)
-{
-	struct dist__trial found;
-	enum dist_error error = look_at(path, ranks, NULL, &found, message);
-
-	if (!error)
-		*nodes = found.nodes;
 	return error;
 }
 
@@ -104,7 +91,7 @@ enum dist_error dist__platform_gpu(const char *path,
 				   struct dist_message *message)
 {
 	struct dist__trial found;
-	enum dist_error error = look_at(path, 0, overrides, &found, message);
+	enum dist_error error = look_at(path, overrides, &found, message);
 
 	if (error)
 		return error;

@@ -192,20 +192,14 @@ dist__platform_load(const char *path, struct dist__plain *plain, int ranks,
 	return DIST_OK;
 }
 
-enum dist_error dist__platform_summarize(const struct dist__platform *p,
-					 int ranks, struct dist__trial *found)
+void dist__platform_summarize(const struct dist__platform *p,
+			      struct dist__trial *found)
 {
 	const char *gpu = dist__graph_zone_property(p->graph, "gpu");
-	int count = ranks ? ranks : p->num_ranks;
-	int *nodes = calloc((size_t)count + 1, sizeof *nodes);
 
-	*found = (struct dist__trial){
-		.hosts = (int)p->num_hosts,
-		.ranks = p->num_ranks,
-		.nodes = nodes ? dist__platform_nodes(p, count, nodes) : -1};
+	*found = (struct dist__trial){.hosts = (int)p->num_hosts,
+				      .ranks = p->num_ranks};
 	snprintf(found->gpu, sizeof found->gpu, "%s", gpu ? gpu : "");
-	free(nodes);
-	return found->nodes < 0 ? DIST_ERR_NO_MEMORY : DIST_OK;
 }
 
 void dist__platform_close(struct dist__platform *p)

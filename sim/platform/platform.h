@@ -146,12 +146,6 @@ enum dist_error dist__platform_gpu(const char *path,
 				   int *hosts, int *ranks, char gpu[64],
 				   struct dist_message *message);
 
-/* dist__platform_count_nodes stores in *nodes on how many nodes the first
- * `ranks` ranks sit. Otherwise as dist__platform_hosts(). */
-enum dist_error dist__platform_count_nodes(const char *path, int ranks,
-					   int *nodes,
-					   struct dist_message *message);
-
 /* The bottleneck of a ring, in which each rank sends to the next one and the
  * last to the first, all at the same time. */
 struct dist__narrowest {

@@ -139,14 +139,12 @@ int dist__platform_any_seat(const struct dist__platform *platform, int rank);
 struct dist__trial {
 	int hosts;
 	int ranks;
-	int nodes;    /* of the ranks asked for; of all if that was 0 */
 	char gpu[64]; /* property of the outermost zone; "": there is none */
 };
 
-/* dist__platform_summarize stores in *found what is asked of platforms.
- * Errors: NO_MEMORY. */
-enum dist_error dist__platform_summarize(const struct dist__platform *platform,
-					 int ranks, struct dist__trial *found);
+/* dist__platform_summarize stores in *found what is asked of platforms. */
+void dist__platform_summarize(const struct dist__platform *platform,
+			      struct dist__trial *found);
 
 /*
  * dist__platform_try has SimGrid load the platform in a child, because it

@@ -77,15 +77,14 @@ run_child(const char *path, int ranks,
 	(void)dup2(fd, STDOUT_FILENO);
 	error = dist__platform_load(path, NULL, ranks, overrides, &platform,
 				    &message);
-	if (!error)
-		error = dist__platform_summarize(platform, ranks, &found);
-	if (error)
+	if (error) {
 		len = snprintf(text, sizeof text, ANSWER "%c%s", BAD,
 			       message.text);
-	else
-		len = snprintf(text, sizeof text, ANSWER "%c%d %d %d %s", GOOD,
-			       found.hosts, found.ranks, found.nodes,
-			       found.gpu);
+	} else {
+		dist__platform_summarize(platform, &found);
+		len = snprintf(text, sizeof text, ANSWER "%c%d %d %s", GOOD,
+			       found.hosts, found.ranks, found.gpu);
+	}
 	answer(fd, text, (size_t)len);
 	_exit(0);
 }
@@ -146,8 +145,8 @@ static enum dist_error judge(const char *path, const char *text, int status,
 
 	found->gpu[0] = '\0';
 	if (mark && mark[1] == GOOD &&
-	    sscanf(mark + 2, "%d %d %d %63[^\n]", &found->hosts, &found->ranks,
-		   &found->nodes, found->gpu) >= 3)
+	    sscanf(mark + 2, "%d %d %63[^\n]", &found->hosts, &found->ranks,
+		   found->gpu) >= 2)
 		return DIST_OK;
 	if (mark && mark[1] == BAD)
 		snprintf(message->text, sizeof message->text, "%s", mark + 2);
