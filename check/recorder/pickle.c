@@ -160,21 +160,14 @@ static bool above_mark(struct machine *m, uint32_t *num)
 	return refuse(m, "a mark on the stack");
 }
 
-static bool push_integer(struct machine *m, int64_t integer)
+/* kind: an integer or a bool. */
+static bool push_integer(struct machine *m, enum plain_kind kind,
+			 int64_t integer)
 {
-	struct plain *value = push_new(m, PLAIN_INTEGER);
+	struct plain *value = push_new(m, kind);
 
 	if (value)
 		value->integer = integer;
-	return value;
-}
-
-static bool push_bool(struct machine *m, bool is)
-{
-	struct plain *value = push_new(m, PLAIN_BOOL);
-
-	if (value)
-		value->integer = is;
 	return value;
 }
 
@@ -238,7 +231,7 @@ static bool long_integer(struct machine *m, uint64_t bytes)
 		number &= ~(UINT64_C(0xff) << 8 * i);
 		number |= (uint64_t)taken[i] << 8 * i;
 	}
-	return push_integer(m, (int64_t)number);
+	return push_integer(m, PLAIN_INTEGER, (int64_t)number);
 }
 
 /* "01" is True, "00" False, "12" and "12L" are integers. */
@@ -250,11 +243,11 @@ static bool integer_line(struct machine *m)
 	if (!take_short_line(m, text))
 		return false;
 	if (strcmp(text, "00") == 0 || strcmp(text, "01") == 0)
-		return push_bool(m, text[1] == '1');
+		return push_integer(m, PLAIN_BOOL, text[1] == '1');
 	integer = strtoll(text, &end, 10);
 	if (end == text || (*end && strcmp(end, "L") != 0))
 		return refuse(m, "an integer");
-	return push_integer(m, integer);
+	return push_integer(m, PLAIN_INTEGER, integer);
 }
 
 static bool real_line(struct machine *m)
@@ -363,14 +356,29 @@ static bool text_line(struct machine *m, bool quoted)
 
 /* ---- containers --------------------------------------------------------- */
 
-/* Makes a list or dict of the num values on top; a mark below goes, too. */
-static bool gather(struct machine *m, enum plain_kind kind, uint32_t num,
-		   bool marked)
+/* All values above the last mark, which goes, too. */
+#define TO_MARK UINT32_MAX
+
+/* Whether the num values, or those above the mark, of which *num becomes the
+ * number, are there and fit a container of that kind. */
+static bool count(struct machine *m, enum plain_kind kind, uint32_t *num,
+		  bool *marked)
+{
+	*marked = *num == TO_MARK;
+	if (*marked ? !above_mark(m, num) : !has(m, *num))
+		return false;
+	return kind != PLAIN_DICT || *num % 2 == 0 ||
+	       refuse(m, "a value for each key");
+}
+
+/* Makes a list or dict of the num values on top. */
+static bool gather(struct machine *m, enum plain_kind kind, uint32_t num)
 {
 	struct plain *value = check_plain_make(m->arena, kind);
+	bool marked;
 
-	if (kind == PLAIN_DICT && num % 2)
-		return refuse(m, "a value for each key");
+	if (!count(m, kind, &num, &marked))
+		return false;
 	if (!value ||
 	    !check_plain_add(m->arena, value, m->stack + m->depth - num, num))
 		return no_room(m);
@@ -378,21 +386,14 @@ static bool gather(struct machine *m, enum plain_kind kind, uint32_t num,
 	return push(m, value);
 }
 
-static bool gather_marked(struct machine *m, enum plain_kind kind)
-{
-	uint32_t num;
-
-	return above_mark(m, &num) && gather(m, kind, num, true);
-}
-
 /* Puts the num values on top into the container below. */
-static bool put(struct machine *m, enum plain_kind kind, uint32_t num,
-		bool marked)
+static bool put(struct machine *m, enum plain_kind kind, uint32_t num)
 {
 	struct plain *to;
+	bool marked;
 
-	if (kind == PLAIN_DICT && num % 2)
-		return refuse(m, "a value for each key");
+	if (!count(m, kind, &num, &marked))
+		return false;
 	if (m->depth < num + marked + 1)
 		return refuse(m, "a container on the stack");
 	to = m->stack[m->depth - num - marked - 1];
@@ -402,23 +403,6 @@ static bool put(struct machine *m, enum plain_kind kind, uint32_t num,
 	if (!check_plain_add(m->arena, to, m->stack + m->depth - num, num))
 		return no_room(m);
 	m->depth -= num + marked;
-	return true;
-}
-
-static bool put_marked(struct machine *m, enum plain_kind kind)
-{
-	uint32_t num;
-
-	return above_mark(m, &num) && put(m, kind, num, true);
-}
-
-static bool pop_marked(struct machine *m)
-{
-	uint32_t num;
-
-	if (!above_mark(m, &num))
-		return false;
-	m->depth -= num + 1;
 	return true;
 }
 
@@ -478,19 +462,17 @@ static bool read_scalar(struct machine *m, unsigned char code)
 		return push_new(m, PLAIN_NONE);
 	case 0x88:
 	case 0x89:
-		return push_bool(m, code == 0x88);
+		return push_integer(m, PLAIN_BOOL, code == 0x88);
 	case 'I':
 	case 'L':
 		return integer_line(m);
 	case 'J':
 		return take_number(m, 4, &number) &&
-		       push_integer(m, (int32_t)number);
+		       push_integer(m, PLAIN_INTEGER, (int32_t)number);
 	case 'K':
-		return take_number(m, 1, &number) &&
-		       push_integer(m, (int64_t)number);
 	case 'M':
-		return take_number(m, 2, &number) &&
-		       push_integer(m, (int64_t)number);
+		return take_number(m, code == 'K' ? 1 : 2, &number) &&
+		       push_integer(m, PLAIN_INTEGER, (int64_t)number);
 	case 0x8a:
 		return take_number(m, 1, &number) && long_integer(m, number);
 	case 0x8b:
@@ -531,22 +513,21 @@ static bool read_container(struct machine *m, unsigned char code)
 		return push_new(m, PLAIN_DICT);
 	case 'l':
 	case 't':
-		return gather_marked(m, PLAIN_LIST);
+		return gather(m, PLAIN_LIST, TO_MARK);
 	case 'd':
-		return gather_marked(m, PLAIN_DICT);
+		return gather(m, PLAIN_DICT, TO_MARK);
 	case 0x85:
 	case 0x86:
 	case 0x87:
-		return has(m, code - 0x84u) &&
-		       gather(m, PLAIN_LIST, code - 0x84u, false);
+		return gather(m, PLAIN_LIST, code - 0x84u);
 	case 'a':
-		return has(m, 1) && put(m, PLAIN_LIST, 1, false);
+		return put(m, PLAIN_LIST, 1);
 	case 'e':
-		return put_marked(m, PLAIN_LIST);
+		return put(m, PLAIN_LIST, TO_MARK);
 	case 's':
-		return has(m, 2) && put(m, PLAIN_DICT, 2, false);
+		return put(m, PLAIN_DICT, 2);
 	case 'u':
-		return put_marked(m, PLAIN_DICT);
+		return put(m, PLAIN_DICT, TO_MARK);
 	default:
 		return read_scalar(m, code);
 	}
@@ -575,6 +556,7 @@ static bool read_memo(struct machine *m, unsigned char code)
 static bool step(struct machine *m, unsigned char code)
 {
 	uint64_t number;
+	uint32_t num;
 
 	switch (code) {
 	case 0x80:
@@ -589,7 +571,10 @@ static bool step(struct machine *m, unsigned char code)
 		m->depth--;
 		return true;
 	case '1':
-		return pop_marked(m);
+		if (!above_mark(m, &num))
+			return false;
+		m->depth -= num + 1;
+		return true;
 	case '2':
 		return top(m) && push(m, top(m));
 	case 0x94:
