@@ -168,6 +168,8 @@ static struct check_verdict judge(struct check_diagnosis *d)
 	d->facts.nothing_moves = d->cause.weight == CHECK_CAUSE_PROVED;
 	d->facts.lost_rank = d->cause.lost ? d->cause.rank : -1;
 	memcpy(d->facts.lost_how, d->cause.how, sizeof d->facts.lost_how);
+	if (d->cause.lost)
+		d->facts.lost_at = d->board->slots[d->cause.rank].crash;
 	return check_judge_cause(d->board, &d->facts, &d->cause);
 }
 

@@ -255,5 +255,8 @@ const struct check_field check_slot_fields[] = {
 	{CHECK_FIELD_OF(NULLABLE, struct check_slot, remote, "remote",
 			remote_fields),
 	 .optional = true},
+	OPTIONAL(slot, TEXT, crash.site.file, "crash_file"),
+	OPTIONAL(slot, INT32, crash.site.line, "crash_line"),
+	OPTIONAL(slot, TEXT, crash.function, "crash_function"),
 	END,
 };

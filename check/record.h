@@ -44,7 +44,7 @@
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Padding of a slot, and of a board's head, to whole pages of 4 KiB: a rank can
  * map its own slot alone. */
-#define CHECK_UNUSED      888
+#define CHECK_UNUSED      784
 #define CHECK_UNUSED_HEAD 4080
 /* Bytes of a label, including the terminating zero. */
 #define CHECK_LABEL 112
@@ -137,6 +137,12 @@ struct check_refusal {
 	char reason[200];       /* cut short */
 	uint32_t after;         /* calls issued before the last refusal */
 	uint32_t count;         /* number of equal refusals */
+};
+
+/* Where a rank was in the program when it ended or was killed. */
+struct check_place {
+	struct check_site site; /* file "": not known */
+	char function[40];      /* "": not known */
 };
 
 enum check_rank_state {
@@ -237,6 +243,7 @@ struct check_slot {
 	/* Looked at in every rank at the end: one page of both. */
 	struct check_hazard hazard; /* the rank's first */
 	struct check_remote remote;
+	struct check_place crash;  /* of a real rank that a signal ended */
 	char unused[CHECK_UNUSED]; /* to whole pages */
 };
 

@@ -39,12 +39,6 @@ struct check_forecast {
 };
 struct check_race;
 
-/* Where a rank was in the program when it ended or was killed. */
-struct check_place {
-	struct check_site site; /* file "": not known */
-	char function[40];      /* "": not known */
-};
-
 /* What the launcher or simulation knows and the board does not. */
 struct check_facts {
 	int64_t now_ns;     /* the job's clock at the verdict; -1: unknown */

@@ -96,14 +96,16 @@ static void find_function(struct dist__source *source, Dwfl_Module *module,
 		 (unsigned long long)(address - begin));
 }
 
-/* Whether a program may have called the function at address. */
-static bool is_ours(Dwfl_Module *module, Dwarf_Addr address)
+/* The function at address, if a program may have called it; else "". */
+static const char *name_of_ours(Dwfl_Module *module, Dwarf_Addr address)
 {
 	const char *name =
 		module ? dwfl_module_addrname(module, address) : NULL;
 
 	return name && strncmp(name, "dist_", strlen("dist_")) == 0 &&
-	       name[strlen("dist_")] != '_';
+			       name[strlen("dist_")] != '_'
+		       ? name
+		       : "";
 }
 
 static struct dist__source find(Dwfl *dwfl, const uintptr_t *frames, size_t num)
@@ -160,11 +162,18 @@ struct dist__source dist__source_of(pid_t process, const uintptr_t *frames,
 
 	if (!dwfl)
 		return source;
-	/* The number of the innermost instruction outside our functions. */
+	/* The number of the innermost instruction outside our functions, but
+	 * within the rank's program. */
 	caller = 0;
-	for (size_t i = 0; i + 1 < num && frames[i + 1]; i++)
-		if (is_ours(dwfl_addrmodule(dwfl, frames[i]), frames[i]))
+	for (size_t i = 0; i + 1 < num && frames[i + 1]; i++) {
+		const char *name = name_of_ours(
+			dwfl_addrmodule(dwfl, frames[i]), frames[i]);
+
+		if (strcmp(name, "dist_launch") == 0)
+			break;
+		if (*name)
 			caller = i + 1;
+	}
 	source = find(dwfl, frames + caller, num - caller);
 	dwfl_end(dwfl);
 	return source;

@@ -243,6 +243,8 @@ int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
 		.lost_rank = cause->lost ? cause->rank : -1};
 
 	memcpy(facts.lost_how, cause->how, sizeof facts.lost_how);
+	if (cause->lost && outcome->board && cause->rank >= 0)
+		facts.lost_at = outcome->board->slots[cause->rank].crash;
 	return conclude(out, outcome, &facts,
 			check_judge_cause(outcome->board, &facts, cause), NULL,
 			culprit);

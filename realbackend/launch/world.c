@@ -11,6 +11,7 @@
 #include "coll/profile.h"
 #include "realbackend/launch/board.h"
 #include "realbackend/launch/cores.h"
+#include "realbackend/launch/crash.h"
 #include "realbackend/launch/rank_dump.h"
 #include "realbackend/store/environment.h"
 #include "realbackend/launch/launcher.h"
@@ -346,6 +347,9 @@ static enum dist_error attach(const struct dist_init_options *options,
 	place->nodes = keep->nodes;
 	place->slot = own = slot ? slot : &keep->slot;
 	place->watched = slot != NULL;
+	/* Python's own handlers say more of its ranks. */
+	if (slot && !dist__variable("LOCKSTEP_NOTES"))
+		dist__crash_watch(slot);
 	place->slot->pid = getpid();
 	if (gethostname(place->slot->host, sizeof place->slot->host - 1) != 0)
 		place->slot->host[0] = '\0';

@@ -1,5 +1,6 @@
 #!/bin/bash
-# A simulated rank that ends the process of all, under run, check and by hand.
+# A simulated rank that ends the process of all, under run, check and by hand,
+# and a real one that a signal ends.
 # Every other way is tried in tests/unit/sim_watch.c.
 . tests/cli/support.bash
 
@@ -21,6 +22,15 @@ for command in run check; do
 		endless call 2
 	expect_err 'timeout: rank 2 has run for [0-9.]+ s without a call'
 done
+
+# A real rank says where it was, as well.
+expect 13 run --nproc-per-node 3 --json "$scratch/json" "$wrong" crashes
+expect_err 'rank lost: rank 1 was killed by signal 11'
+expect_err 'it was in crash at tests/programs/endings\.c:[0-9]+'
+jq -e '.sites[0] | .function == "crash" and .role == "culprit"' \
+	"$scratch/json" >/dev/null || fail "a real rank: no site in the JSON"
+expect 13 run --nproc-per-node 3 "$wrong" aborts
+expect_err 'it was in two_steps at tests/programs/endings\.c:[0-9]+'
 
 # A signal from another process is no rank's fault.
 rm -f "$scratch/json"
