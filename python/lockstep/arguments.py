@@ -9,7 +9,7 @@ do.
 import torch
 import torch.distributed as dist
 
-from . import library
+from . import charge, library
 from .library import byref, c_int, c_size_t
 
 _TORCH_OPS = dist.ReduceOp.RedOpType.__members__
@@ -19,6 +19,21 @@ for _number, _name in enumerate(library.REDUCE_OPS):
         _OPS[int(_TORCH_OPS[_name])] = _number
 _PREMUL_SUM = getattr(dist.ReduceOp.RedOpType, "PREMUL_SUM", None)
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+def agree(arguments):
+    """Has either all tensors of a call have data or none; whether all have."""
+    views = []
+    for one in arguments:
+        if isinstance(one, library.Tensor):
+            views.append(one)
+        elif getattr(one, "_type_", None) is library.Tensor:
+            views.extend(one)
+    whole = all(view.data or not view.numel for view in views)
+    if not whole:
+        for view in views:
+            view.data = None
+    return whole
 
 
 class Arguments:
@@ -33,7 +48,7 @@ class Arguments:
             if hasattr(tensor, "trigger_wait"):  # AsyncCollectiveTensor
                 tensor = tensor.trigger_wait()
             if hasattr(tensor, "fake_mode"):
-                return self._view(call, tensor, None, moves)
+                return self._view(call, tensor, charge.address(tensor), moves)
         if tensor.layout is not torch.strided:
             self.refuse(call, "unsupported layout: a sparse tensor: expected "
                         "a dense one")
@@ -149,6 +164,8 @@ class Arguments:
                 self.refuse(call, "Tensor's dim 0 (%d) does not divide equally "
                             "across group size %d" % (rows, self._size))
             return None
+        if hasattr(tensor, "fake_mode"):
+            view.data = None  # its size may be another on other ranks
         if len(lengths) != self._size or sum(lengths) != rows:
             self.refuse(call, "Split sizes %s do not match total dim 0 size %d "
                         "over %d ranks" % (list(lengths), rows, self._size))

@@ -16,7 +16,7 @@ class Event:
 
     def __init__(self, name, function, tensors, title=None):
         title = title or _TITLES.get(function.__name__, function.__name__[5:])
-        self._tensors = _flat(tensors)
+        self._tensors = flat(tensors)
         self._function = function
         self._type = type("%s:%s" % (name, title), (torch.autograd.Function,),
                           {"forward": self._forward})
@@ -32,8 +32,8 @@ class Event:
         return torch.empty(0)
 
 
-def _flat(tensors):
+def flat(tensors):
     """The tensors of lists of lists of them."""
     if torch.is_tensor(tensors):
         return [tensors]
-    return [leaf for part in tensors or () for leaf in _flat(part)]
+    return [leaf for part in tensors or () for leaf in flat(part)]

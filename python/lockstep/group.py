@@ -20,7 +20,7 @@ import torch.distributed.distributed_c10d as c10d
 
 from . import (buckets, charge, eager, events, library, polls, several,
                source)
-from .arguments import Arguments, by_dtype
+from .arguments import Arguments, agree, by_dtype
 from .library import byref, c_int, c_void_p
 from .work import Done, Waiter, Work
 
@@ -224,6 +224,7 @@ class Group(Arguments, dist.ProcessGroup):
         device = charge.device
         if device is not None:
             device.before_call()
+            device.carry(events.flat(keep), agree(arguments))
         self._at(frame, label)
         self._sequence += 1
         if events.is_profiled():

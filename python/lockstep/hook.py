@@ -7,12 +7,14 @@ ours there. That gets no list of ranks: so the function that makes every group
 is wrapped, to note it.
 """
 
+import datetime
 import functools
 import importlib.util
 import inspect
 import os
 import sys
 
+_NCCL_TIMEOUT = datetime.timedelta(minutes=10)
 _TARGET = "torch.distributed.distributed_c10d"
 
 
@@ -191,6 +193,8 @@ def _take_over(c10d, name):
     original = getattr(c10d, classes[name], None)
     setattr(c10d, classes[name], _stand_in(c10d, name, original))
     setattr(c10d, "_%s_AVAILABLE" % name.upper(), True)
+    if name == "nccl" and getattr(c10d, "default_pg_nccl_timeout", 0) is None:
+        c10d.default_pg_nccl_timeout = _NCCL_TIMEOUT  # torch has no NCCL
     if name == "nccl" and hasattr(c10d, "_get_pg_device"):
         _wrap_device(c10d)
     wrap = getattr(c10d, "_create_process_group_wrapper", None)

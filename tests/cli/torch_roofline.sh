@@ -56,6 +56,8 @@ for epoch in range(2):
             sys.exit("not finite")
         right = (out.argmax(1) == y).sum().item()
         first_class = out[y == 0]
+        assert len(first_class) == (y.cpu().numpy() == 0).sum()
+        positive = out[out[:, 0] > 0]
         torch.cuda.synchronize()
         assert first.elapsed_time(last) > 0
     start = time.perf_counter()

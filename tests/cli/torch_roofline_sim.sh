@@ -79,6 +79,14 @@ expect 0 "${sim[@]}" --nproc-per-node 2 --compute roofline:h100 \
 grep -q 'rank 0 on H100 SXM 80GB: a step takes ' "$scratch/err" ||
 	fail "no step of FSDP2: $(cat "$scratch/err")"
 
+# Other calls of training scripts; what is not modelled ends them in a line.
+expect 1 "${sim[@]}" --nproc-per-node 2 --compute roofline:h100 \
+	tests/torch/roofline_calls.py
+expect_out '^done$'
+expect_err 'roofline_calls.py:[0-9]*: numbers without values are counted'
+expect_err "lockstep: .*roofline_calls.py:[0-9]*: the result of aten._unique2"
+grep -q Traceback "$scratch/err" && fail "no line alone: $(cat "$scratch/err")"
+
 # 256 GPUs, one process: the same twice. Alone it takes half a minute at most.
 for run in 1 2; do
 	limit=150 expect 0 "${sim[@]/star-8/ethernet-100g-1024}" \

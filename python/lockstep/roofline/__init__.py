@@ -59,6 +59,18 @@ class Run:
         self.mode.settle()
         self.device.after_call()
 
+    def address(self, tensor):
+        """Of a fake tensor's values for a call of communication, or None."""
+        from .answers import value_of
+
+        default = value_of(self.mode, tensor)
+        real = self.mode.values.for_call(tensor, default)
+        return None if real is None else real.data_ptr()
+
+    def carry(self, tensors, has_data):
+        """A call takes these: what it gives is known if what it sends is."""
+        self.mode.values.carry(tensors, has_data)
+
     @property
     def peak(self):
         """Bytes of device memory, at most at one time."""

@@ -78,6 +78,8 @@ def main():
     except Unknown as error:
         print("lockstep: %s" % error, file=sys.stderr)
         return 2
+    from .answers import Unanswered
+
     run.script.stop_after = options.steps
     sys.argv = [options.script] + options.arguments
     sys.path.insert(0, os.path.dirname(os.path.abspath(options.script)))
@@ -85,6 +87,9 @@ def main():
     with run:
         try:
             runpy.run_path(options.script, run_name="__main__")
+        except Unanswered as error:
+            print("lockstep: %s" % error, file=sys.stderr)
+            status = 1
         except SystemExit as end:
             status = end.code if isinstance(end.code, int) else 1
             status = 0 if end.code is None else status

@@ -5,6 +5,9 @@ import os
 import sys
 
 import torch
+from torch._subclasses import fake_tensor
+
+from .values import default_of
 
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INNER = (os.path.dirname(torch.__file__) + os.sep, OURS + os.sep)
@@ -13,7 +16,14 @@ SAID = set()
 
 
 class Unanswered(RuntimeError):
-    """A question to a tensor without values that has no good answer."""
+    """A question to a tensor without values that has no good answer, or a call
+    that is not modelled; the text is the user's line."""
+
+
+UNANSWERED = (
+    fake_tensor.DynamicOutputShapeException,
+    fake_tensor.DataDependentOutputException,
+)
 
 
 def user_line():
@@ -47,9 +57,7 @@ def value_of(mode, tensor):
     known = mode.memory.entry(tensor).answer
     if tensor.dtype == torch.bool:
         return bool(known)
-    if known is not None:
-        return known
-    return 1.0 if tensor.is_floating_point() else 0
+    return default_of(tensor.dtype) if known is None else known
 
 
 def item(mode, func, args, kwargs):
@@ -78,6 +86,25 @@ def nonzero(mode, func, args, kwargs):
     return out
 
 
+def counts(mode, func, args, kwargs):
+    """How often each number occurs: all as often."""
+    names = [argument.name for argument in func._schema.arguments]
+    given = dict(zip(names, args), **kwargs)
+    bins = given.get("bins") or given.get("minlength")
+    if not bins:
+        return refuse(mode, func, args, kwargs)
+    wait(mode)
+    say(
+        "counts",
+        "numbers without values are counted: each of %d is taken to occur as "
+        "often" % bins,
+    )
+    x = args[0]
+    each = torch.full((bins,), x.numel() // bins)
+    each[: x.numel() % bins] += 1
+    return mode.fake_like(x, each.to(dtype=x.dtype))
+
+
 def without_masks(mode, args):
     """The arguments of an index, where a mask stands for indices."""
     indices = []
@@ -85,7 +112,8 @@ def without_masks(mode, args):
         if index is None or index.dtype not in (torch.bool, torch.uint8):
             indices.append(index)
             continue
-        rows = nonzero(mode, None, (index,), {})
+        rows = torch.ops.aten.nonzero.default
+        rows = mode.perform(rows, mode.info(rows), (), (index,), {})
         with mode.fake:
             indices += rows.unbind(1)
     return (args[0], indices) + tuple(args[2:])
@@ -112,23 +140,33 @@ def refuse(mode, func, args, kwargs):
     )
 
 
+def refuse_call(what, expected):
+    raise Unanswered(
+        "%s: %s is not modelled under roofline: expected %s"
+        % (user_line(), what, expected)
+    )
+
+
 INDEXED = {"index", "index_put", "index_put_", "_unsafe_index"}
 BY_OP = {
     "_local_scalar_dense": item,
+    "is_nonzero": lambda *question: bool(item(*question)),
     "nonzero": nonzero,
     "masked_select": masked_select,
     "equal": equal,
     "_unique2": refuse,
     "unique_dim": refuse,
     "unique_consecutive": refuse,
-    "bincount": refuse,
+    "bincount": counts,
+    "histc": counts,
 }
 
 
-def note(memory, name, args, inputs, outputs):
+def note(mode, name, args, inputs, outputs):
     """Keeps what is known of the values of results."""
+    memory = mode.memory
     if name == "_amp_foreach_non_finite_check_and_unscale_":
-        memory.entry(args[1]).answer = 0.0
+        mode.values.keep(args[1], torch.zeros(args[1].shape))
     elif name in TRUTHS and inputs:
         known = memory.entry(inputs[0]).answer
         for entry in outputs:

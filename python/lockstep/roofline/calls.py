@@ -39,6 +39,23 @@ def is_cuda(device):
     return type(device) is int
 
 
+def by_number(rest, kwargs):
+    """The arguments with cuda:N where the device is N."""
+    def named(value):
+        return torch.device("cuda", value) if type(value) is int else value
+
+    if "device" in kwargs:
+        kwargs = dict(kwargs, device=named(kwargs["device"]))
+    return tuple(map(named, rest[:1])) + tuple(rest[1:]), kwargs
+
+
+def inner(x):
+    """The tensor inside those of torch.distributed."""
+    for name in ("_local_tensor", "elem"):
+        x = getattr(x, name, x)
+    return x
+
+
 def up(value):
     if (
         isinstance(value, torch.Tensor)
@@ -70,9 +87,9 @@ class Calls(TorchFunctionMode):
             torch.Tensor.cpu: self.cpu,
             torch.Tensor.is_cuda.__get__: self.is_cuda,
             torch.Tensor.is_cpu.__get__: self.is_cpu,
+            torch.Tensor.device.__get__: self.device,
             torch.Tensor.get_device: self.get_device,
             torch.Tensor.pin_memory: self.same,
-            torch.Tensor.record_stream: lambda *a, **k: None,
             torch.Tensor.numpy: self.numpy,
             torch.Tensor.tolist: self.tolist,
             torch.Tensor.__array__: self.numpy,
@@ -80,6 +97,8 @@ class Calls(TorchFunctionMode):
             torch.isfinite: self.isfinite,
             torch.Tensor.isfinite: self.isfinite,
             F.scaled_dot_product_attention: self.attention,
+            torch.device: self.named_device,
+            torch._C._nn._parse_to: self.named_device,
         }
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
@@ -136,9 +155,13 @@ class Calls(TorchFunctionMode):
             answers.wait(mode)
         return out
 
+    def named_device(self, func, args, kwargs):
+        args, kwargs = by_number(args, kwargs)
+        return func(*args, **kwargs)
+
     def to(self, func, args, kwargs):
-        x, rest = args[0], args[1:]
-        kwargs = dict(kwargs)
+        x = args[0]
+        rest, kwargs = by_number(args[1:], dict(kwargs))
         copy = kwargs.pop("copy", False)
         other = kwargs.pop("other", None)
         if rest and isinstance(rest[0], torch.Tensor):
@@ -165,7 +188,12 @@ class Calls(TorchFunctionMode):
         return self.to(torch.Tensor.to, (args[0], "cpu"), {})
 
     def on_gpu(self, x):
+        x = inner(x)
         return isinstance(x, FakeTensor) and self.mode.memory.entry(x).on_gpu
+
+    def device(self, func, args, kwargs):
+        x = inner(args[0])
+        return func(x) if x is args[0] else x.device
 
     def is_cuda(self, func, args, kwargs):
         return self.on_gpu(args[0])
@@ -181,33 +209,31 @@ class Calls(TorchFunctionMode):
         return args[0]
 
     def ask(self, x, what):
+        """A real tensor for x."""
         answers.wait(self.mode)
+        if self.mode.values.are_known([x]):
+            return self.mode.values.real(x).clone()
         answers.say(
             what,
             "%s of a tensor without values: all the same" % what,
         )
         value = answers.value_of(self.mode, x)
-        with torch._C.DisableTorchFunction(), torch.no_grad():
-            shape = tuple(x.shape)
-        return value, shape
+        before, self.mode.place = self.mode.place, "real"
+        try:
+            with torch._C.DisableTorchFunction(), torch.no_grad():
+                return torch.full(tuple(x.shape), value, dtype=x.dtype)
+        finally:
+            self.mode.place = before
 
     def numpy(self, func, args, kwargs):
         if not isinstance(args[0], FakeTensor):
             return func(*args, **kwargs)
-        value, shape = self.ask(args[0], "numpy()")
-        before, self.mode.place = self.mode.place, "real"
-        try:
-            return torch.full(shape, value, dtype=args[0].dtype).numpy()
-        finally:
-            self.mode.place = before
+        return self.ask(args[0], "numpy()").numpy()
 
     def tolist(self, func, args, kwargs):
         if not isinstance(args[0], FakeTensor):
             return func(*args, **kwargs)
-        value, shape = self.ask(args[0], "tolist()")
-        for length in reversed(shape):
-            value = [value] * length
-        return value
+        return self.ask(args[0], "tolist()").tolist()
 
     def format(self, func, args, kwargs):
         if not isinstance(args[0], FakeTensor) or args[0].dim():
@@ -243,7 +269,7 @@ class Calls(TorchFunctionMode):
             half
             and mask is None
             and q.shape[-1] <= 256
-            and enabled.flash_sdp_enabled()
+            and (enabled.flash_sdp_enabled() or enabled.cudnn_sdp_enabled())
         ):
             return torch.ops.aten._scaled_dot_product_flash_attention(
                 q, k, v, dropout, causal, scale=scale

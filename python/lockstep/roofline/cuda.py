@@ -6,7 +6,11 @@ import types
 
 import torch
 
+from . import answers
+
 STREAMS = iter(range(1, 1 << 62))
+NCCL = (2, 27, 3)
+GRAPH_HOST_NS = 10000  # assumed: to launch a graph
 
 
 def install(patch, mode):
@@ -56,6 +60,9 @@ def install(patch, mode):
 
         def query(self):
             return True
+
+        def is_capturing(self):
+            return device.captured is not None
 
         def __eq__(self, other):
             return isinstance(other, Stream) and (
@@ -171,6 +178,55 @@ def install(patch, mode):
             "active_bytes.all.peak": memory.peak,
         }
 
+    class CUDAGraph:
+        """Kernels noted while they are captured; a replay launches all."""
+
+        def __init__(self, *_, **__):
+            self.kernels = []
+
+        def capture_begin(self, *_, **__):
+            settle()
+            device.captured = self.kernels
+
+        def capture_end(self):
+            settle()
+            device.captured = None
+
+        def replay(self):
+            for launch in self.kernels:
+                if launch is None:
+                    device.on_step()
+                else:
+                    device.launch(*launch, 0)
+            device.host += GRAPH_HOST_NS
+
+        def reset(self):
+            self.kernels.clear()
+
+        def pool(self):
+            return (0, 0)
+
+    class graph:
+        def __init__(self, cuda_graph, *_, **__):
+            self.graph = cuda_graph
+
+        def __enter__(self):
+            self.graph.capture_begin()
+
+        def __exit__(self, *_):
+            self.graph.capture_end()
+
+    def make_graphed_callables(callables, *_, **__):
+        answers.say(
+            "make_graphed_callables",
+            "make_graphed_callables: each kernel is launched by the host",
+        )
+        return callables
+
+    class Generator(torch.Generator):
+        def __new__(cls, device="cpu"):
+            return super().__new__(cls, "cpu")
+
     def nothing(*_, **__):
         return None
 
@@ -193,6 +249,11 @@ def install(patch, mode):
         "current_stream": current_stream,
         "default_stream": lambda which=None: streams[0],
         "set_stream": set_stream,
+        "CUDAGraph": CUDAGraph,
+        "graph": graph,
+        "make_graphed_callables": make_graphed_callables,
+        "graph_pool_handle": lambda: (0, 0),
+        "is_current_stream_capturing": lambda: device.captured is not None,
         "empty_cache": nothing,
         "ipc_collect": nothing,
         "memory_allocated": lambda which=None: memory.used,
@@ -221,9 +282,9 @@ def install(patch, mode):
         "seed": nothing,
         "seed_all": nothing,
         "initial_seed": lambda: 0,
-        "get_rng_state": lambda *_: torch.get_rng_state(),
+        "get_rng_state": lambda *_: torch.zeros(16, dtype=torch.uint8),
         "set_rng_state": nothing,
-        "get_rng_state_all": lambda: [torch.get_rng_state()],
+        "get_rng_state_all": lambda: [torch.zeros(16, dtype=torch.uint8)],
         "set_rng_state_all": nothing,
         "utilization": lambda which=None: 100,
         "_sleep": nothing,
@@ -231,7 +292,21 @@ def install(patch, mode):
     for name, value in new.items():
         if hasattr(cuda, name):
             patch(cuda, name, value)
-    patch(cuda.memory, "memory_allocated", new["memory_allocated"])
+        if "memory" in name:
+            patch(cuda.memory, name, value)
+    new.update(
+        current_accelerator=lambda *_, **__: torch.device("cuda"),
+        current_device_index=new["current_device"],
+        set_device_index=set_device,
+        get_memory_info=new["mem_get_info"],
+    )
+    accelerator = getattr(torch, "accelerator", None)  # since 2.6
+    for name in set(new) & set(getattr(accelerator, "__all__", ())):
+        patch(accelerator, name, new[name])
+    patch(torch, "Generator", Generator)
+    patch(cuda.nccl, "version", lambda: NCCL)
+    for name in ("_record_memory_history", "_dump_snapshot"):
+        patch(cuda.memory, name, nothing)
     patch(cuda.nvtx, "range_push", nothing)
     patch(cuda.nvtx, "range_pop", nothing)
     patch(cuda.nvtx, "mark", nothing)

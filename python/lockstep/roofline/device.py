@@ -34,6 +34,8 @@ class Device:
         self.free = {DEFAULT: clock.now()}  # by stream
         self.host = clock.now()
         self.stream = DEFAULT
+        self.captured = None  # by a CUDA graph: launches, None for a step
+        self.on_step = None  # is called when an optimizer's step is done
         self.spans = []  # [start, end, label] not charged yet
         self.busy = {}  # by label: ns of kernels
         self.kernels = 0
@@ -42,6 +44,9 @@ class Device:
 
     def launch(self, ns, label, kernels=1, host_ns=HOST_NS):
         """Enqueues kernels that take ns together."""
+        if self.captured is not None:
+            self.captured.append((ns, label, kernels))
+            return
         self.host += kernels * host_ns
         # The first may start once it is launched, the last not before it is.
         start = max(
@@ -82,6 +87,10 @@ class Device:
     def before_call(self):
         """A call of communication on the current stream is about to be made:
         the clock moves to where its tensors are ready."""
+        if self.captured is not None:
+            from .answers import refuse_call
+
+            refuse_call("communication in a CUDA graph", "it outside")
         self.charge_until(max(self.free.get(self.stream, 0), self.host))
 
     def after_call(self):

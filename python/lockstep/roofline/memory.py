@@ -10,14 +10,17 @@ BLOCK = 512
 class Entry:
     """A storage that tensors of the script share."""
 
-    __slots__ = ("serial", "size", "on_gpu", "answer", "guard", "mark")
+    __slots__ = (
+        "serial", "size", "on_gpu", "answer", "guard", "values", "known"
+    )  # fmt: skip
 
     def __init__(self, serial, size):
         self.serial = serial
         self.size = size
         self.on_gpu = False
         self.answer = None  # of .item(), where one is known
-        self.mark = None
+        self.values = None  # a real storage, if it is small
+        self.known = False  # whether that holds what the script's would
 
 
 class Memory:

@@ -4,16 +4,21 @@ on them is priced and enqueued on the device. Tensors on the host that are small
 or of integers stay real, so that samplers, indices and schedules work."""
 
 import torch
+from torch._ops import HigherOrderOperator
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map_only
 from torch.utils.flop_counter import flop_registry
 
 from . import answers, cost, device
 from .memory import Memory
 from .names import Names
+from .values import Values, tensors_of
 
 REAL_AT_MOST = 1024  # elements of a real tensor of floats, made on the host
 DEVICE = torch.ops.prim.device.default
+PLAIN = {torch.Tensor, torch.nn.Parameter, FakeTensor}
+OTHER = torch._C._TorchDispatchModeKey.FAKE
 META, CPU = torch.device("meta"), torch.device("cpu")
 # Not element-wise, but compiled into one kernel with what stands around it.
 FREE = {"empty", "empty_like", "empty_strided", "new_empty", "lift_fresh",
@@ -29,16 +34,16 @@ class Info:
         schema = func._schema
         self.name = schema.name.split("::")[-1]
         self.writes = [
-            n
+            (n, a.name)
             for n, a in enumerate(schema.arguments)
             if a.alias_info is not None and a.alias_info.is_write
         ]
         returns = schema.returns
-        view = bool(returns) and all(
+        self.view = bool(returns) and all(
             r.alias_info is not None and not r.alias_info.is_write
             for r in returns
         )
-        self.free = view or self.name in FREE
+        self.free = self.view or self.name in FREE
         self.attention = "_scaled_dot_product_" in self.name and (
             "flash" in self.name
             or "efficient" in self.name
@@ -52,15 +57,6 @@ class Info:
 
 def names_gpu(value):
     return isinstance(value, torch.device) and value.type == "cuda"
-
-
-def tensors_of(values, found):
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            tensors_of(value, found)
-    return found
 
 
 class Fusion:
@@ -96,6 +92,7 @@ class Mode(TorchDispatchMode):
         self.table = table
         self.gpu = dev.gpu
         self.memory = Memory()
+        self.values = Values(self.memory)
         self.names = Names()
         if table is not None:
             self.names.rows = table.modules()
@@ -111,20 +108,31 @@ class Mode(TorchDispatchMode):
         self.place = None
         self.unpriced = set()
 
+    supports_higher_order_operators = True
+
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if isinstance(func, HigherOrderOperator):
+            answers.refuse_call(func.name(), "operations of PyTorch alone")
         if func is DEVICE and isinstance(args[0], FakeTensor):
             meta = args[0].fake_mode.in_kernel_invocation
             return META if meta else CPU
+        if not PLAIN.issuperset(types):
+            return NotImplemented  # a DTensor's operations come one by one
         kwargs = kwargs or {}
-        info = self.infos.get(func)
-        if info is None:
-            info = self.infos[func] = Info(func)
+        if torch._C._get_dispatch_mode(OTHER) is not None:
+            return func(*args, **kwargs)  # a library asks for a shape
         self.inside += 1
         try:
             with torch._C.DisableTorchFunction():
-                return self.perform(func, info, types, args, kwargs)
+                return self.perform(func, self.info(func), types, args, kwargs)
         finally:
             self.inside -= 1
+
+    def info(self, func):
+        info = self.infos.get(func)
+        if info is None:
+            info = self.infos[func] = Info(func)
+        return info
 
     def perform(self, func, info, types, args, kwargs):
         if any(map(names_gpu, args)) or any(map(names_gpu, kwargs.values())):
@@ -145,16 +153,39 @@ class Mode(TorchDispatchMode):
         if not fake and not self.becomes_fake(info, inputs, args, kwargs):
             return func(*args, **kwargs)
         if fake and info.name in answers.BY_OP:
-            return answers.BY_OP[info.name](self, func, args, kwargs)
+            return self.answer(func, info, args, kwargs, inputs)
         if info.name in answers.INDEXED:
             args = answers.without_masks(self, args)
         # Not "with self.fake": this mode is out of the way already.
-        out = self.fake.dispatch(func, types, args, kwargs)
+        try:
+            out = self.fake.dispatch(func, types, args, kwargs)
+        except answers.UNANSWERED:
+            return answers.refuse(self, func, args, kwargs)
         outputs = tensors_of(
             out if isinstance(out, (list, tuple)) else (out,), []
         )
         self.account(info, func, args, kwargs, inputs, outputs, out)
         return out
+
+    def answer(self, func, info, args, kwargs, inputs):
+        """What an operation gives whose result depends on values."""
+        if not self.values.are_known(inputs):
+            return answers.BY_OP[info.name](self, func, args, kwargs)
+        answers.wait(self)
+        out = func(*self.values.reals(args), **self.values.reals(kwargs))
+        return tree_map_only(
+            torch.Tensor, lambda t: self.fake_like(inputs[0], t), out
+        )
+
+    def fake_like(self, other, real):
+        """A fake of a real tensor, where other is."""
+        before = self.place
+        self.place = "cuda" if self.on_gpu(other) else "host"
+        try:
+            copy = torch.ops.aten._to_copy.default
+            return self.perform(copy, self.info(copy), (), (real,), {})
+        finally:
+            self.place = before
 
     def becomes_fake(self, info, inputs, args, kwargs):
         """Whether an operation without fake inputs makes a fake tensor."""
@@ -197,11 +228,12 @@ class Mode(TorchDispatchMode):
             gpu = True
         made = [t for t in outputs if isinstance(t, FakeTensor)]
         entries = [self.memory.entry(t) for t in made]
+        self.values.follow(info, func, args, kwargs, fakes, made)
         if not gpu:
             return
         for entry in entries:
             self.memory.place(entry)
-        answers.note(self.memory, info.name, args, fakes, entries)
+        answers.note(self, info.name, args, fakes, entries)
         if info.free or not (made or info.writes):
             return
         label, compiled, call = self.names.where()

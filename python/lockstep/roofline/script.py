@@ -2,9 +2,12 @@
 
 import sys
 import time
+import warnings
 
 import torch
+from torch._decomp import decomposition_table
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.overrides import _get_current_function_mode_stack
 
 from . import answers, cuda
 from .calls import Calls
@@ -15,6 +18,10 @@ class Changes:
         self.undone = []
 
     def patch(self, where, name, value):
+        if isinstance(where, dict):
+            self.undone.append((where, name, True, where.get(name)))
+            where[name] = value
+            return
         had = name in vars(where)
         self.undone.append((where, name, had, getattr(where, name, None)))
         setattr(where, name, value)
@@ -22,7 +29,9 @@ class Changes:
     def undo(self):
         while self.undone:
             where, name, had, value = self.undone.pop()
-            if had:
+            if isinstance(where, dict):
+                where[name] = value
+            elif had:
                 setattr(where, name, value)
             else:
                 delattr(where, name)
@@ -59,12 +68,14 @@ class Script:
         patch = self.changes.patch
         self.here = cuda.install(patch, self.mode)
         self.install_tensors(patch)
+        self.install_backward(patch)
         self.install_modules(patch)
         self.install_compile(patch)
         self.install_autocast(patch)
         self.install_files(patch)
         self.install_optimizers()
         self.install_clock(patch)
+        self.install_refusals(patch)
         self.mode.names.install()
         self.mode.__enter__()
         self.calls.__enter__()
@@ -84,7 +95,12 @@ class Script:
         inner = FakeTensor.device
 
         def device(tensor):
-            if mode.inside or tensor.fake_mode.in_kernel_invocation:
+            if (
+                mode.inside
+                or not mode.uses_cuda
+                or tensor.fake_mode is not mode.fake
+                or mode.fake.in_kernel_invocation
+            ):
                 return inner.__get__(tensor)
             with torch._C.DisableTorchFunction():
                 if mode.memory.entry(tensor).on_gpu:
@@ -92,6 +108,10 @@ class Script:
             return inner.__get__(tensor)
 
         patch(FakeTensor, "device", property(device, inner.fset))
+        patch(torch.Tensor, "record_stream", lambda *_: None)
+        # Its own, for a foreign fake tensor on a GPU, needs a GPU.
+        uniform = torch.ops.aten.uniform_.default
+        patch(decomposition_table, uniform, lambda x, *_, **__: x)
         calls = self.calls
 
         def set_default_device(device):
@@ -108,6 +128,19 @@ class Script:
             return make(cls, data, requires_grad)
 
         patch(torch.nn.Parameter, "__new__", parameter)
+
+    def install_backward(self, patch):
+        """What is computed in a backward pass, as a checkpoint's, is the
+        script's as well."""
+        calls, run = self.calls, torch.autograd._engine_run_backward
+
+        def run_backward(*args, **kwargs):
+            if calls in _get_current_function_mode_stack():
+                return run(*args, **kwargs)
+            with calls:
+                return run(*args, **kwargs)
+
+        patch(torch.autograd, "_engine_run_backward", run_backward)
 
     def install_modules(self, patch):
         def _apply(module, fn, recurse=True):
@@ -178,21 +211,42 @@ class Script:
     def install_autocast(self, patch):
         kind, calls = torch.autocast, self.calls
         start, enter, leave = kind.__init__, kind.__enter__, kind.__exit__
+        is_on, dtype_of = torch.is_autocast_enabled, torch.get_autocast_dtype
+
+        def is_autocast_enabled(device_type="cuda"):
+            if device_type == "cuda":
+                return calls.autocast is not None
+            return not self.mode.uses_cuda and is_on(device_type)
+
+        def get_autocast_dtype(device_type):
+            if device_type == "cuda":
+                return calls.autocast or torch.float16
+            return dtype_of(device_type)
+
+        patch(torch, "is_autocast_enabled", is_autocast_enabled)
+        patch(torch, "get_autocast_dtype", get_autocast_dtype)
 
         def __init__(cast, device_type, dtype=None, enabled=True, **more):
             cast.lockstep_gpu = device_type == "cuda"
+            cast.lockstep_idle = (
+                device_type == "cpu" and self.mode.uses_cuda
+            )
             if cast.lockstep_gpu:
                 device_type, dtype = "cpu", dtype or torch.float16
             start(cast, device_type, dtype, enabled, **more)
             cast.lockstep_dtype = dtype if enabled else None
 
         def __enter__(cast):
+            if cast.lockstep_idle:
+                return cast
             if cast.lockstep_gpu:
                 cast.lockstep_before = calls.autocast
                 calls.autocast = cast.lockstep_dtype
             return enter(cast)
 
         def __exit__(cast, *error):
+            if cast.lockstep_idle:
+                return None
             if cast.lockstep_gpu:
                 calls.autocast = cast.lockstep_before
             return leave(cast, *error)
@@ -236,6 +290,19 @@ class Script:
 
         patch(loader, "__init__", __init__)
 
+    def install_refusals(self, patch):
+        """What is not modelled ends the script with one line."""
+        show = sys.excepthook
+
+        def excepthook(kind, error, trace):
+            if isinstance(error, answers.Unanswered):
+                print("lockstep: %s" % error, file=sys.stderr)
+            else:
+                show(kind, error, trace)
+
+        patch(sys, "excepthook", excepthook)
+        warnings.filterwarnings("ignore", "Accessing the data pointer of Fake")
+
     def install_optimizers(self):
         from torch.optim import optimizer
         from torch.utils import _foreach_utils
@@ -248,7 +315,7 @@ class Script:
                     "_foreach_supported_types",
                     list(kinds) + [FakeTensor],
                 )
-        names = self.mode.names
+        names, device = self.mode.names, self.mode.device
 
         def before(opt, args, kwargs):
             names.optimize(True)
@@ -258,10 +325,17 @@ class Script:
             if opt not in self.optimizers:
                 self.optimizers.append(opt)
             self.mode.settle()
-            self.steps.append(self.mode.device.end())
+            if device.captured is not None:
+                device.captured.append(None)
+            else:
+                end_step()
+
+        def end_step():
+            self.steps.append(device.end())
             if self.stop_after and len(self.steps) >= self.stop_after:
                 sys.exit(0)
 
+        device.on_step = end_step
         self.handles = [
             optimizer.register_optimizer_step_pre_hook(before),
             optimizer.register_optimizer_step_post_hook(after),

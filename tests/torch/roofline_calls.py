@@ -1,0 +1,87 @@
+"""What training scripts do on GPUs beside layers and losses: each part asserts
+what a GPU would give, or what is known of it. Two ranks under roofline."""
+
+import os
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import Replicate, distribute_tensor
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.checkpoint import checkpoint
+
+dist.init_process_group("nccl")
+rank, here = dist.get_rank(), int(os.environ["LOCAL_RANK"])
+torch.cuda.set_device(here)
+
+
+def milliseconds(function):
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    function()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end)
+
+
+# A model made on the host, sharded before anything lies on a GPU.
+model = nn.Sequential(nn.Linear(256, 256), nn.Linear(256, 256))
+mesh = init_device_mesh("cuda", (2,))
+assert next(model.parameters()).device.type == "cpu"
+for layer in [*model, model]:
+    fully_shard(layer, mesh=mesh)
+model(torch.ones(4, 256, device="cuda")).sum().backward()
+
+# Inputs of different numbers: small tensors have values that decide.
+model = DistributedDataParallel(nn.Linear(1024, 1024).to(here), [here])
+steps = 0
+with model.join():
+    for x in [torch.ones(8, 1024)] * (2 + rank):
+        model(x.to(here)).sum().backward()
+        steps += 1
+assert steps == 2 + rank
+count = torch.tensor([steps], device=here)
+dist.all_reduce(count)
+assert count.item() == 5 and (count == 5).nonzero().tolist() == [[0]]
+
+# Experts: tokens are spread evenly, and splits exchanged.
+tokens = torch.randn(1024, 2, device="cuda")
+splits = torch.bincount(tokens.argmax(1), minlength=2)
+others = torch.empty_like(splits)
+dist.all_to_all_single(others, splits)
+assert splits.tolist() == others.cpu().tolist() == [512, 512]
+dist.all_to_all_single(tokens.clone(), tokens, others.tolist(), splits.tolist())
+
+# A DTensor's product takes what that of plain tensors does.
+plain = torch.randn(4096, 4096, device="cuda")
+spread = distribute_tensor(plain, mesh, [Replicate()])
+nn.init.uniform_(spread)
+spread @ spread
+took = [milliseconds(lambda x=x: x @ x) for x in (plain, spread)]
+assert 1 < took[0] <= took[1] < 1.02 * took[0], took
+
+# What is computed again in a backward pass has the types of the first time.
+layer = nn.Sequential(nn.Linear(512, 512), nn.LayerNorm(512)).cuda()
+x = torch.randn(64, 512, device="cuda", requires_grad=True)
+with torch.autocast("cuda", torch.bfloat16):
+    y = checkpoint(layer, x, use_reentrant=False)
+y.sum().backward()
+
+# A graph's kernels run when it is replayed.
+graph, out = torch.cuda.CUDAGraph(), None
+with torch.cuda.graph(graph):
+    captured = milliseconds(lambda: plain @ plain)
+assert captured == 0
+replayed = milliseconds(graph.replay)
+assert abs(replayed - took[0]) < 0.1, (replayed, took)
+
+generator = torch.Generator("cuda").manual_seed(1)
+torch.randn(4, device="cuda", generator=generator)
+assert torch.accelerator.current_accelerator().type == "cuda"
+x.record_stream(torch.cuda.current_stream())
+if rank == 0:
+    print("done")
+dist.barrier()
+torch.unique(x)
