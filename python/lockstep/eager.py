@@ -10,6 +10,7 @@ import sys
 import types
 
 _PACKAGE = __name__.rpartition(".")[0]
+_done = set()  # names of modules; a fork has them from its parent
 
 
 def _find_skip():
@@ -44,12 +45,23 @@ def _functions(space):
             yield value
 
 
+def _modules(package):
+    """Those imported inside of it. To look through all that there are would
+    write to each, and so copy them in a fork."""
+    for part in list(vars(package).values()):
+        if (isinstance(part, types.ModuleType)
+                and part.__name__.startswith(package.__name__ + ".")):
+            yield part
+            yield from _modules(part)
+
+
 def install():
     """Has what has been imported of this package never be compiled."""
     skip = _find_skip()
-    package = _PACKAGE + "."
-    for name, module in list(sys.modules.items()):
-        if skip is not None and name.startswith(package):
-            for function in _functions(module):
-                if function.__module__.startswith(package):
-                    _skip(skip, function.__code__)
+    for module in _modules(sys.modules[_PACKAGE]):
+        if skip is None or module.__name__ in _done:
+            continue
+        _done.add(module.__name__)
+        for function in _functions(module):
+            if function.__module__.startswith(_PACKAGE + "."):
+                _skip(skip, function.__code__)

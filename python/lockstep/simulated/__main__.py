@@ -16,6 +16,7 @@ import threading
 import types
 
 from . import clock, seat, spawn, store
+from .. import eager
 from ..roofline import rank as rank_on_gpu
 
 
@@ -51,12 +52,15 @@ def _prepare(words):
         store.install()
         from lockstep import hook
         hook.install()
-    more = ["lockstep.group"]
+    more = ["lockstep.group", "lockstep.rendezvous"]
+    if "numpy" in sys.modules:
+        more.append("numpy.random")
     if b"optim" in text or b"Parallel" in text:
         more.append("torch._dynamo")  # as the first step would
     for name in more:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    eager.install()
     rank_on_gpu.prepare()
 
 
