@@ -87,6 +87,8 @@ class Group(Arguments, dist.ProcessGroup):
     def _get_backend(self, device):
         return self
 
+    supports_splitting = False  # torch asks where a device is bound
+
     def getGroupName(self):
         return self._group_name
 

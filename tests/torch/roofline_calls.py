@@ -12,9 +12,11 @@ from torch.distributed.tensor import Replicate, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
 
-dist.init_process_group("nccl")
-rank, here = dist.get_rank(), int(os.environ["LOCAL_RANK"])
+here = int(os.environ["LOCAL_RANK"])
 torch.cuda.set_device(here)
+dist.init_process_group("nccl", device_id=torch.device("cuda", here))
+rank = dist.get_rank()
+dist.barrier(dist.new_group([0, 1]))
 
 
 def milliseconds(function):
