@@ -43,8 +43,9 @@
 
 /* What is said of a message where rank 0 stands for all. */
 #define ALONE                                                                  \
-	"rank 0 stands for all, which do the same: expected no messages, no "  \
-	"monitored_barrier and no premul_sum"
+	"rank 0 stands for all, which do the same: expected no groups of "     \
+	"some "                                                                \
+	"ranks, no messages, no monitored_barrier and no premul_sum"
 
 static struct dist__sim_rank *rank_of(struct dist__transport *t)
 {
