@@ -21,6 +21,7 @@
 #include "cli/tally.h"
 #include "cli/usual_profile.h"
 #include "core/fidelity.h"
+#include "model/library/fidelity.h"
 #include "lockstep/dist.h"
 #include "scenarios/sweep.h"
 #include "base/rows.h"
@@ -39,6 +40,7 @@ struct command_line {
 	const char *platform;
 	const char *machine;
 	int ranks_per_node;
+	const char *topology;
 	int uncalibrated;
 	struct machine_platform room; /* of the machine */
 	char calibration[256];        /* what it knows of the library */
@@ -73,6 +75,7 @@ static const struct option bench_options[] = {
 		 "with NVIDIA's GPUs the profile is nccl",
 	 .list = "machines"},
 	{RANKS_PER_NODE_ROW(AT(ranks_per_node))},
+	{TOPOLOGY_ROW(AT(topology))},
 	{UNCALIBRATED_ROW(AT(uncalibrated))},
 	{PROFILE_ROW(AT(profile), "sim: ")},
 	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
@@ -155,12 +158,14 @@ static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 {
 	struct machine_platform *room = &line->room;
 	struct dist__profile profile;
+	enum dist__fidelity fidelity;
 	enum dist_error error;
 
-	if (!line->machine && (line->ranks_per_node || line->uncalibrated))
-		return dist__refuse(message,
-				    "--ranks-per-node, --uncalibrated: "
-				    "expected with --machine");
+	if (!line->machine &&
+	    (line->ranks_per_node || line->topology || line->uncalibrated))
+		return dist__refuse(message, "--ranks-per-node, --topology, "
+					     "--uncalibrated: expected with "
+					     "--machine");
 	if (!line->machine)
 		return DIST_OK;
 	if (line->platform || (line->backend && !is_simulated(line)))
@@ -174,6 +179,7 @@ static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 	line->backend = "sim";
 	error = machine_platform_open(room, line->machine, message);
 	room->ranks_per_node = line->ranks_per_node;
+	room->topology = line->topology;
 	machine_platform_rewire(room, links);
 	if (line->uncalibrated)
 		room->machine.num_calibrations = 0;
@@ -184,6 +190,13 @@ static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 	dist__profile_init(&profile);
 	if (!error && line->profile)
 		error = dist__profile_find(&profile, line->profile, message);
+	if (!error && !dist__fidelity_parse(&fidelity, line->fidelity))
+		fidelity = DIST__FIDELITY_AUTO; /* refused later */
+	if (!error && line->topology)
+		error = library_fidelity(&profile, line->ranks, fidelity,
+					 &fidelity, message);
+	if (!error)
+		error = machine_platform_allows(room, fidelity, message);
 	if (!error && is_p2p)
 		snprintf(line->calibration, sizeof line->calibration,
 			 "none, sends and receives go by the links alone");

@@ -38,10 +38,7 @@ const struct option llm_place_options[] = {
 	{"ranks-per-node", OPTION_COUNT, AT(ranks_per_node), "R",
 	 .help = "GPUs used of each node", .usual = "all", .min = 1,
 	 .max = 256},
-	{"topology", OPTION_TEXT, AT(topology), "KIND:SHAPE",
-	 .help = "switches between nodes, in the form of platform new: "
-		 "fat-tree:4x8,taper=2; calls are then simulated",
-	 .usual = "star"},
+	{TOPOLOGY_ROW(AT(topology))},
 	{PROFILE_ROW(AT(profile), "")},
 	{UNCALIBRATED_ROW(AT(uncalibrated))},
 	{.name = NULL}};

@@ -121,6 +121,17 @@ enum dist_error machine_platform_check(const struct machine_platform *platform,
 			      &fabric, message);
 }
 
+enum dist_error machine_platform_allows(const struct machine_platform *platform,
+					enum dist__fidelity fidelity,
+					struct dist_message *message)
+{
+	if (!platform->topology || fidelity != DIST__FIDELITY_FORMULA)
+		return DIST_OK;
+	return dist__refuse(message,
+			    "--topology: expected --fidelity flow or message: "
+			    "by a closed form nobody shares its links");
+}
+
 void machine_platform_calibration(struct machine_platform *platform,
 				  const struct dist__profile *profile,
 				  int ranks, char *text, size_t size)

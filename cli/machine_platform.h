@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "coll/profile.h"
+#include "core/fidelity.h"
 #include "model/measured/machine.h"
 #include "sim/platform/platform.h"
 
@@ -65,6 +66,13 @@ int machine_platform_node_ranks(const struct machine_platform *platform,
 DIST_MUST_CHECK enum dist_error
 machine_platform_check(const struct machine_platform *platform, int ranks,
 		       struct dist_message *message);
+
+/* machine_platform_allows checks that the topology, if one is given, makes a
+ * difference at the fidelity. Errors: INVALID_ARGUMENT (by formula, no). */
+DIST_MUST_CHECK enum dist_error
+machine_platform_allows(const struct machine_platform *platform,
+			enum dist__fidelity fidelity,
+			struct dist_message *message);
 
 /* machine_platform_write writes the platform for so many ranks, which replaces
  * the last one, and stores its path in platform->path. It has all nodes or, if

@@ -34,6 +34,13 @@
 		.usual = "one a GPU, or one without GPUs", .min = 1,           \
 		.max = 256
 
+#define TOPOLOGY_ROW(at)                                                       \
+	"topology", OPTION_TEXT, at, "KIND:SHAPE",                             \
+		.help = "switches between nodes of the machine, in the form "  \
+			"of platform new: fat-tree:4x8,taper=2; calls are "    \
+			"then simulated",                                      \
+		.usual = "star"
+
 #define UNCALIBRATED_ROW(at)                                                   \
 	"uncalibrated", OPTION_SWITCH, at, NULL,                               \
 		.help = "use only the library's profile, not the constants "   \

@@ -26,6 +26,7 @@ static const struct option options[] = {
 		 "nodes as needed, on its first network or on TRANSPORT",
 	 .list = "machines"},
 	{RANKS_PER_NODE_ROW(AT(ranks_per_node))},
+	{TOPOLOGY_ROW(AT(llm.topology))},
 	{UNCALIBRATED_ROW(AT(uncalibrated))},
 	{"world-size", OPTION_TEXT, AT(world_sizes), "N[,N...]",
 	 .help = "numbers of ranks", .usual = "as many as the platform holds"},
@@ -69,6 +70,7 @@ static enum dist_error read_request(const struct predict_options *line,
 	request->platform = line->platform;
 	request->machine = line->machine;
 	request->ranks_per_node = line->ranks_per_node;
+	request->topology = line->llm.topology;
 	request->uncalibrated = line->uncalibrated;
 	request->profile = line->profile;
 	request->algorithm = line->algorithm;
@@ -79,10 +81,11 @@ static enum dist_error read_request(const struct predict_options *line,
 			&refusal->message,
 			"expected one of --platform and --machine; see "
 			"lockstep list platforms, lockstep list machines");
-	if (!line->machine && (line->ranks_per_node || line->uncalibrated))
+	if (!line->machine &&
+	    (line->ranks_per_node || line->uncalibrated || request->topology))
 		return dist__refuse(&refusal->message,
-				    "--ranks-per-node, --uncalibrated: "
-				    "expected with --machine");
+				    "--ranks-per-node, --topology, "
+				    "--uncalibrated: expected with --machine");
 	refusal->option = "fidelity";
 	if (!dist__fidelity_parse(&request->fidelity, line->fidelity))
 		return dist__refuse(&refusal->message,

@@ -316,7 +316,8 @@ static enum dist_error check_sizes(const struct prediction_request *request,
 static bool is_formula(const struct prediction_request *request,
 		       const struct dist__profile *profile)
 {
-	return request->machine && request->fidelity == DIST__FIDELITY_AUTO &&
+	return request->machine && !request->topology &&
+	       request->fidelity == DIST__FIDELITY_AUTO &&
 	       !library_has_steps(profile) &&
 	       !request->setup->job.workload->has_groups;
 }
@@ -332,6 +333,10 @@ static enum dist_error find_fidelities(struct prediction *p,
 		error = library_fidelity(
 			&p->profile, request->world_sizes[i], request->fidelity,
 			&p->rows[i].fidelity, &refusal->message);
+		if (!error)
+			error = machine_platform_allows(&p->room,
+							p->rows[i].fidelity,
+							&refusal->message);
 	}
 	return error;
 }

@@ -318,6 +318,20 @@ expect 0 platform new --nodes 128 --gpus 8 --intra nvswitch:300GB/s \
 	grep -q '^lockstep: all_to_all of 1024 ranks goes message by message, .*: its own messages share links; about 1e+06 messages, 3.1 s' \
 	"$scratch/err" || fail "no word of the cost: $(cat "$scratch/err")"
 
+# A machine on switches that its nodes share.
+time_of() {
+	expect 0 bench alltoall --machine hgx-h100-400g --world-size 64 -b 64M \
+		-e 64M "$@"
+	awk '$1 == 67108864 { print $6 }' "$scratch/out"
+}
+star=$(time_of) wide=$(time_of --topology fat-tree:2x4)
+taper=$(time_of --topology fat-tree:2x4,taper=8)
+awk -v star="$star" -v wide="$wide" -v taper="$taper" 'BEGIN {
+	exit !(star > 0 && wide == star && taper > 2 * star) }' ||
+	fail "switches: $star, $wide, $taper us"
+expect_refusal '--topology: expected --fidelity flow' bench alltoall --machine \
+	hgx-h100-400g --world-size 64 --topology star --fidelity formula
+
 # What is simulated has an interval, by ranges of sizes below the table; what is
 # run has none.
 expect 0 bench all_reduce --machine aws-p5:efa --world-size 16 -b 1M -e 1G -f 32
