@@ -32,6 +32,14 @@ struct dist__sim_cable {
 	 * as rank + 1; 0: none, -1: several; and the number of that flow. */
 	int senders, receivers;
 	uint32_t judged;
+
+	/* By senders [0] and by receivers [1]: what all of them can have on
+	 * it at the same time by links of their own; of it, what the one that
+	 * was looked at last can, and which that is. */
+	struct dist__sim_asked {
+		double all_Bps, last_Bps;
+		int last;
+	} asked[2];
 };
 
 /* From one rank to another. */

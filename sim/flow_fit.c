@@ -5,12 +5,22 @@
  * let it be, and it depends on who is ahead of whom which of them meet there:
  * what cannot be said without simulating them is simulated, message by message.
  * But a link that messages of one sender only, or to one receiver only, go over
- * has them one by one.
+ * has them one by one; and one that carries all that its senders' own links can
+ * bring, or its receivers' take, holds nobody up.
  */
 #include "sim/flow.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Kinds of steps whose messages are all looked at: those of halving and
+ * doubling, not those of an exchange with everybody, each with another. */
+#define MOST_KINDS 64
+
+/* Sums of rates come to more than they are by less. */
+#define ROUNDED 1e-9
 
 enum dist__sim_fitness { DIST__SIM_FITS, DIST__SIM_SHARES, DIST__SIM_EARLY };
 
@@ -68,8 +78,10 @@ static struct dist__sim_cable *cable_of(struct dist__sim_ways *ways,
 {
 	struct dist__sim_cable *cable = &ways->cables[number];
 
-	if (cable->judged != ways->judged)
+	if (cable->judged != ways->judged) {
 		cable->senders = cable->receivers = 0;
+		memset(cable->asked, 0, sizeof cable->asked);
+	}
 	cable->judged = ways->judged;
 	return cable;
 }
@@ -93,20 +105,145 @@ static bool add_message(struct dist__sim_ways *ways, int from, int to)
 	return alone;
 }
 
+/* all: also after one that is not alone. */
 static bool add_step(struct dist__sim_ways *ways, const struct dist__flow *flow,
-		     const struct dist__members *members, int step)
+		     const struct dist__members *members, int step, bool all)
 {
 	bool alone = true;
 
-	for (int rank = 0; rank < flow->world_size && alone; rank++) {
+	for (int rank = 0; rank < flow->world_size && (alone || all); rank++) {
 		int to = flow->ops->hop(flow, rank, step).to;
 
 		if (to >= 0)
-			alone = add_message(ways,
-					    dist__global_rank(members, rank),
-					    dist__global_rank(members, to));
+			alone &= add_message(ways,
+					     dist__global_rank(members, rank),
+					     dist__global_rank(members, to));
 	}
 	return alone;
+}
+
+/* A message on its way, by its sender (side 0) or receiver (1): what links of
+ * that rank's own let through, asked of those that it shares. */
+static void add_rate(struct dist__sim_ways *ways,
+		     const struct dist__sim_way *way, int rank, int side)
+{
+	double own_Bps = INFINITY;
+
+	for (size_t i = 0; i < way->count; i++) {
+		const struct dist__sim_cable *cable =
+			&ways->cables[way->cables[i]];
+		int user = side ? cable->receivers : cable->senders;
+
+		if (!cable->is_shared || user == rank + 1)
+			own_Bps = fmin(own_Bps, cable->Bps);
+	}
+	for (size_t i = 0; i < way->count; i++) {
+		struct dist__sim_asked *asked =
+			&ways->cables[way->cables[i]].asked[side];
+
+		if (asked->last != rank + 1)
+			asked->last_Bps = 0;
+		asked->last = rank + 1;
+		if (own_Bps > asked->last_Bps) {
+			asked->all_Bps += own_Bps - asked->last_Bps;
+			asked->last_Bps = own_Bps;
+		}
+	}
+}
+
+/* Whether the links of a way carry all that is asked of them. */
+static bool carries(const struct dist__sim_ways *ways,
+		    const struct dist__sim_way *way)
+{
+	for (size_t i = 0; i < way->count; i++) {
+		const struct dist__sim_cable *cable =
+			&ways->cables[way->cables[i]];
+		double all_Bps =
+			fmin(cable->asked[0].all_Bps, cable->asked[1].all_Bps);
+
+		if (cable->is_shared && cable->senders < 0 &&
+		    cable->receivers < 0 &&
+		    all_Bps > cable->Bps * (1 + ROUNDED))
+			return false;
+	}
+	return true;
+}
+
+/* The messages of all kinds of steps: to whom each rank sends [0], and from
+ * whom it receives [1], -1: nobody. */
+struct messages {
+	int *peers[2];
+	int kinds, size;
+};
+
+static bool list_messages(struct messages *m, const struct dist__flow *flow,
+			  const struct dist__members *members)
+{
+	size_t num = (size_t)m->kinds * (size_t)m->size;
+	int k = 0;
+
+	m->peers[0] = malloc(2 * num * sizeof(int));
+	if (!m->peers[0])
+		return false;
+	m->peers[1] = m->peers[0] + num;
+	memset(m->peers[0], -1, 2 * num * sizeof(int));
+	for (int step = 0; step < flow->steps; step++) {
+		if (flow->ops->like(flow, step) != step)
+			continue;
+		for (int rank = 0; rank < m->size; rank++) {
+			int to = flow->ops->hop(flow, rank, step).to;
+
+			if (to < 0)
+				continue;
+			m->peers[0][rank * m->kinds + k] =
+				dist__global_rank(members, to);
+			m->peers[1][to * m->kinds + k] =
+				dist__global_rank(members, rank);
+		}
+		k++;
+	}
+	return true;
+}
+
+/* Visits all messages by a side's ranks: asks their rates of the links, or
+ * (check) returns whether these carry what is asked. */
+static bool visit(struct dist__sim_ways *ways, const struct messages *m,
+		  const struct dist__members *members, int side, bool check)
+{
+	bool carried = true;
+
+	for (int i = 0; i < m->size * m->kinds && carried; i++) {
+		int rank = dist__global_rank(members, i / m->kinds);
+		int peer = m->peers[side][i];
+		struct dist__sim_way *way;
+
+		if (peer < 0)
+			continue;
+		way = side ? dist__sim_way_find(ways, peer, rank)
+			   : dist__sim_way_find(ways, rank, peer);
+		if (way && !check)
+			add_rate(ways, way, rank, side);
+		carried = way && (!check || carries(ways, way));
+		dist__sim_way_release(way);
+	}
+	return carried;
+}
+
+/* Whether all that ranks send or receive at the same time, in whatever steps
+ * they are, is no more than each link carries. All messages have been noted. */
+static bool is_carried(struct dist__sim_ways *ways,
+		       const struct dist__flow *flow,
+		       const struct dist__members *members, int kinds)
+{
+	struct messages m = {.kinds = kinds, .size = flow->world_size};
+	bool carried = ways->back_load == 0 &&
+		       list_messages(&m, flow, members) &&
+		       visit(ways, &m, members, 0, false) &&
+		       visit(ways, &m, members, 1, false) &&
+		       visit(ways, &m, members, 0, true);
+
+	free(m.peers[0]);
+	return carried;
 }
 
 static enum dist__sim_fitness judge(struct dist__sim_ways *ways,
@@ -114,12 +251,18 @@ static enum dist__sim_fitness judge(struct dist__sim_ways *ways,
 				    const struct dist__members *members)
 {
 	struct dist__flow flow = *given;
-	bool meets = flow.ops->open(&flow) == DIST_OK, alone = meets;
+	bool meets = flow.ops->open(&flow) == DIST_OK, alone = meets, few;
+	int kinds = 0;
 
 	ways->judged++;
-	for (int step = 0; step < flow.steps && alone; step++)
+	for (int step = 0; meets && step < flow.steps; step++)
+		kinds += flow.ops->like(&flow, step) == step;
+	few = kinds <= MOST_KINDS;
+	for (int step = 0; meets && step < flow.steps && (alone || few); step++)
 		if (flow.ops->like(&flow, step) == step)
-			alone = add_step(ways, &flow, members, step);
+			alone &= add_step(ways, &flow, members, step, few);
+	if (meets && !alone && few)
+		alone = is_carried(ways, &flow, members, kinds);
 	if (flow.ops->close)
 		flow.ops->close(&flow);
 	if (!meets)

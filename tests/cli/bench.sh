@@ -41,6 +41,22 @@ flows "$none whose own messages share links" alltoall "${tree[@]}" \
 flows "$none with ranks through before others come" broadcast "${tree[@]}" \
 	--algorithm broadcast=double_tree
 flows "$none of few messages or without a timetable" reduce "${tree[@]}"
+
+# Links that carry all that their senders can bring hold nobody up.
+for taper in 1 2; do
+	expect 0 platform new --nodes 16 --inter ib:200G \
+		--topology fat-tree:4x4,taper=$taper -o "$scratch/taper$taper.xml"
+	halves=(all_reduce --algorithm halving_doubling --world-size 16
+		--platform "$scratch/taper$taper.xml")
+	expected="$none whose own messages share links"
+	[ $taper = 2 ] || expected='flow, 1 of 1 collectives were flows'
+	flows "$expected" "${halves[@]}" --fidelity flow
+	awk '$1 == 65536 { print $6 }' "$scratch/out" >"$scratch/flow$taper"
+	flows message "${halves[@]}" --fidelity message
+	awk '$1 == 65536 { print $6 }' "$scratch/out" |
+		cmp - "$scratch/flow$taper" || fail "other times behind taper $taper"
+done
+! cmp -s "$scratch/flow1" "$scratch/flow2" || fail "a taper without effect"
 sed 's/CM02/LV08/; s/TCP-gamma" value="0"/TCP-gamma" value="4194304"/' \
 	scenarios/platforms/star-8.xml >"$scratch/window.xml"
 flows "$none by a network model with windows or factors, .*" all_reduce \
