@@ -20,7 +20,6 @@
  *	barrier             the same with nothing to carry
  *
  * An all-reduce has as many chunks as the smallest node has ranks, so that as
- * An all-reduce has as many chunks as the smallest node has ranks, so that as
  * many ranks of each node use its link at once; other ranks help inside. In the
  * other collectives one rank represents its node: the root, and elsewhere the
  * first one counted from the root. Steps and bytes are those of the phases:
@@ -290,34 +289,38 @@ static enum dist_error run_all_gather(const struct dist__coll *coll)
 
 /* ---- cost ------------------------------------------------------------- */
 
-/* Equal nodes: q ranks on each, and what messages cost inside and across. */
+/* A team, and what messages cost in it. */
+struct level {
+	int ranks;
+	struct dist__cost cost;
+};
+
+/* Equal nodes of q ranks. */
 struct model {
-	int inside, across; /* ranks of either team */
-	struct dist__cost inside_cost, across_cost;
+	struct level inside, across;
 };
 
 static struct model model_of(const struct dist__cost *cost, int p)
 {
 	int q = cost->node_ranks > 1 ? cost->node_ranks : 1;
-	struct model m = {.inside = q < p ? q : p,
-			  .inside_cost = *cost,
-			  .across_cost = *cost};
+	struct model m = {{q < p ? q : p, *cost}, {0, *cost}};
 
-	m.across = p / m.inside;
-	m.inside_cost.node_ranks = m.across_cost.node_ranks = 1;
-	m.inside_cost.alpha_ns = cost->node_alpha_ns;
-	m.inside_cost.beta_ns_per_byte = cost->node_beta_ns_per_byte;
+	m.across.ranks = p / m.inside.ranks;
+	m.inside.cost.node_ranks = m.across.cost.node_ranks = 1;
+	m.inside.cost.alpha_ns = cost->node_alpha_ns;
+	m.inside.cost.beta_ns_per_byte = cost->node_beta_ns_per_byte;
 	return m;
 }
 
 /* The time of a phase, as dist__team_run() chooses. */
-static double phase_ns(const struct dist__cost *cost, enum dist__op_kind kind,
-		       int p, size_t numel, size_t element_bytes)
+static double phase_ns(const struct level *level, enum dist__op_kind kind,
+		       size_t numel, size_t element_bytes)
 {
-	const struct dist__layout layout = {.world_size = p, .num_nodes = p};
+	const struct dist__layout layout = {.world_size = level->ranks,
+					    .num_nodes = level->ranks};
 
 	return dist__select(NULL, kind, &layout, numel * element_bytes)
-		->cost_ns(cost, p, numel, element_bytes);
+		->cost_ns(&level->cost, level->ranks, numel, element_bytes);
 }
 
 /* The q chunks of a node share its link: each has a qth of it. */
@@ -325,15 +328,13 @@ static double cost_all_reduce_ns(const struct dist__cost *cost, int p,
 				 size_t numel, size_t element_bytes)
 {
 	struct model m = model_of(cost, p);
-	struct dist__chunks chunks = dist__chunks_of(numel, m.inside);
+	struct dist__chunks chunks = dist__chunks_of(numel, m.inside.ranks);
 
-	m.across_cost.beta_ns_per_byte *= m.inside;
-	return phase_ns(&m.inside_cost, DIST__REDUCE_SCATTER, m.inside, numel,
-			element_bytes) +
-	       phase_ns(&m.across_cost, DIST__ALL_REDUCE, m.across,
+	m.across.cost.beta_ns_per_byte *= m.inside.ranks;
+	return phase_ns(&m.inside, DIST__REDUCE_SCATTER, numel, element_bytes) +
+	       phase_ns(&m.across, DIST__ALL_REDUCE,
 			dist__chunks_numel(&chunks, 1), element_bytes) +
-	       phase_ns(&m.inside_cost, DIST__ALL_GATHER, m.inside, numel,
-			element_bytes);
+	       phase_ns(&m.inside, DIST__ALL_GATHER, numel, element_bytes);
 }
 
 static double cost_reduce_ns(const struct dist__cost *cost, int p, size_t numel,
@@ -341,10 +342,8 @@ static double cost_reduce_ns(const struct dist__cost *cost, int p, size_t numel,
 {
 	struct model m = model_of(cost, p);
 
-	return phase_ns(&m.inside_cost, DIST__REDUCE, m.inside, numel,
-			element_bytes) +
-	       phase_ns(&m.across_cost, DIST__REDUCE, m.across, numel,
-			element_bytes);
+	return phase_ns(&m.inside, DIST__REDUCE, numel, element_bytes) +
+	       phase_ns(&m.across, DIST__REDUCE, numel, element_bytes);
 }
 
 static double cost_broadcast_ns(const struct dist__cost *cost, int p,
@@ -352,10 +351,8 @@ static double cost_broadcast_ns(const struct dist__cost *cost, int p,
 {
 	struct model m = model_of(cost, p);
 
-	return phase_ns(&m.across_cost, DIST__BROADCAST, m.across, numel,
-			element_bytes) +
-	       phase_ns(&m.inside_cost, DIST__BROADCAST, m.inside, numel,
-			element_bytes);
+	return phase_ns(&m.across, DIST__BROADCAST, numel, element_bytes) +
+	       phase_ns(&m.inside, DIST__BROADCAST, numel, element_bytes);
 }
 
 static double cost_barrier_ns(const struct dist__cost *cost, int p,
@@ -364,12 +361,9 @@ static double cost_barrier_ns(const struct dist__cost *cost, int p,
 	struct model m = model_of(cost, p);
 
 	(void)numel;
-	return phase_ns(&m.inside_cost, DIST__REDUCE, m.inside, 0,
-			element_bytes) +
-	       phase_ns(&m.across_cost, DIST__BARRIER, m.across, 0,
-			element_bytes) +
-	       phase_ns(&m.inside_cost, DIST__BROADCAST, m.inside, 0,
-			element_bytes);
+	return phase_ns(&m.inside, DIST__REDUCE, 0, element_bytes) +
+	       phase_ns(&m.across, DIST__BARRIER, 0, element_bytes) +
+	       phase_ns(&m.inside, DIST__BROADCAST, 0, element_bytes);
 }
 
 static double cost_all_gather_ns(const struct dist__cost *cost, int p,
@@ -377,13 +371,11 @@ static double cost_all_gather_ns(const struct dist__cost *cost, int p,
 {
 	struct model m = model_of(cost, p);
 
-	return dist__linear_gather.cost_ns(&m.inside_cost, m.inside,
-					   numel / (size_t)m.across,
+	return dist__linear_gather.cost_ns(&m.inside.cost, m.inside.ranks,
+					   numel / (size_t)m.across.ranks,
 					   element_bytes) +
-	       phase_ns(&m.across_cost, DIST__ALL_GATHER, m.across, numel,
-			element_bytes) +
-	       phase_ns(&m.inside_cost, DIST__BROADCAST, m.inside, numel,
-			element_bytes);
+	       phase_ns(&m.across, DIST__ALL_GATHER, numel, element_bytes) +
+	       phase_ns(&m.inside, DIST__BROADCAST, numel, element_bytes);
 }
 
 DIST__ALGORITHM(hierarchical, all_reduce, ALL_REDUCE, "hierarchical",
