@@ -449,16 +449,27 @@ enum dist_error dist_new_group(struct dist_group *parent, const int *ranks,
 	return finish(&making, error, sub);
 }
 
-/* Both forms that take lists. */
-static enum dist_error enumerate(struct making *making,
+/* Both forms that take lists; a split keeps what its parent has. */
+static enum dist_error enumerate(bool splits, struct dist_group *parent,
 				 const struct dist_rank_list *lists,
-				 int num_lists, struct dist_group **sub)
+				 int num_lists,
+				 const struct dist_group_options *options,
+				 struct dist_group **sub)
 {
+	struct making making;
+	enum dist_error error =
+		begin(&making, splits ? "split_group" : "new_subgroups", parent,
+		      options, sub);
+
+	if (error)
+		return error;
+	if (splits)
+		making.in_parent = making.options.keep_order = true;
 	if (!lists || num_lists < 1)
-		return dist__fail(making->parent, DIST_ERR_INVALID_ARGUMENT,
+		return dist__fail(parent, DIST_ERR_INVALID_ARGUMENT,
 				  "%s: %d lists: expected 1 or more",
-				  making->purpose.name, lists ? num_lists : 0);
-	return finish(making, add_lists(making, lists, num_lists), sub);
+				  making.purpose.name, lists ? num_lists : 0);
+	return finish(&making, add_lists(&making, lists, num_lists), sub);
 }
 
 enum dist_error dist_new_subgroups_by_enumeration(
@@ -466,11 +477,7 @@ enum dist_error dist_new_subgroups_by_enumeration(
 	int num_lists, const struct dist_group_options *options,
 	struct dist_group **sub)
 {
-	struct making making;
-	enum dist_error error =
-		begin(&making, "new_subgroups", parent, options, sub);
-
-	return error ? error : enumerate(&making, lists, num_lists, sub);
+	return enumerate(false, parent, lists, num_lists, options, sub);
 }
 
 enum dist_error dist_split_group(struct dist_group *parent,
@@ -479,15 +486,7 @@ enum dist_error dist_split_group(struct dist_group *parent,
 				 const struct dist_group_options *options,
 				 struct dist_group **sub)
 {
-	struct making making;
-	enum dist_error error =
-		begin(&making, "split_group", parent, options, sub);
-
-	if (error)
-		return error;
-	making.in_parent = true;
-	making.options.keep_order = true;
-	return enumerate(&making, lists, num_lists, sub);
+	return enumerate(true, parent, lists, num_lists, options, sub);
 }
 
 enum dist_error dist_new_subgroups(struct dist_group *parent, int group_size,

@@ -89,18 +89,17 @@ static enum dist_error check_place(const struct dist__init_method *method,
 
 	if (method->world_size > 0 &&
 	    (method->world_size != world_size || method->rank != rank->rank))
-		snprintf(message->text, sizeof message->text,
-			 "this actor is rank %d of %d, not rank %d of %d",
-			 rank->rank, world_size, method->rank,
-			 method->world_size);
-	else if (rank->attached)
-		snprintf(message->text, sizeof message->text,
-			 "rank %d has joined already: destroy its process "
-			 "group first",
-			 rank->rank);
-	else
-		return DIST_OK;
-	return DIST_ERR_INVALID_ARGUMENT;
+		return dist__refuse(
+			message,
+			"this actor is rank %d of %d, not rank %d of %d",
+			rank->rank, world_size, method->rank,
+			method->world_size);
+	if (rank->attached)
+		return dist__refuse(message,
+				    "rank %d has joined already: destroy its "
+				    "process group first",
+				    rank->rank);
+	return DIST_OK;
 }
 
 /* A method has room for a path: on the stack, every rank would keep that. */
@@ -127,11 +126,9 @@ static enum dist_error attach(const struct dist_init_options *options,
 	struct dist__sim_world *world;
 	enum dist_error error;
 
-	if (!rank) {
-		snprintf(message->text, sizeof message->text,
-			 "not inside a simulation: use dist_launch");
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (!rank)
+		return dist__refuse(message, "not inside a simulation: use "
+					     "dist_launch");
 	world = rank->world;
 	error = check_options(options, rank, message);
 	if (error)
@@ -170,12 +167,11 @@ static enum dist_error open_profile(struct dist__sim_world *world,
 		error = dist__profile_force(&world->profile, options->algorithm,
 					    message);
 	if (!error && options->p2p &&
-	    !dist__p2p_mode_parse(&world->profile.p2p, options->p2p)) {
-		snprintf(message->text, sizeof message->text,
-			 "p2p: expected " DIST__P2P_MODES ", not \"%.40s\"",
-			 options->p2p);
-		error = DIST_ERR_INVALID_ARGUMENT;
-	}
+	    !dist__p2p_mode_parse(&world->profile.p2p, options->p2p))
+		error = dist__refuse(message,
+				     "p2p: expected " DIST__P2P_MODES
+				     ", not \"%.40s\"",
+				     options->p2p);
 	world->call_s = world->profile.call_ns * 1e-9;
 	world->overhead_s = world->profile.message_overhead_ns * 1e-9;
 	world->receive_s = world->profile.receive_overhead_ns * 1e-9;
@@ -191,10 +187,8 @@ static enum dist_error refuse_fidelity(const struct dist__sim_world *world,
 				       const char *expected,
 				       struct dist_message *message)
 {
-	snprintf(message->text, sizeof message->text,
-		 "fidelity: expected %s, not %s", expected,
-		 dist__fidelity_name(world->fidelity));
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(message, "fidelity: expected %s, not %s", expected,
+			    dist__fidelity_name(world->fidelity));
 }
 
 /* Whether bytes can flow: links have no queues, and latencies and bytes add up.
@@ -216,13 +210,11 @@ static enum dist_error open_fidelity(struct dist__sim_world *world,
 	enum dist__fidelity asked;
 	enum dist_error error;
 
-	if (!dist__fidelity_parse(&asked, options->fidelity)) {
-		snprintf(message->text, sizeof message->text,
-			 "fidelity: expected " DIST__FIDELITIES
-			 ", not \"%.40s\"",
-			 options->fidelity);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (!dist__fidelity_parse(&asked, options->fidelity))
+		return dist__refuse(message,
+				    "fidelity: expected " DIST__FIDELITIES
+				    ", not \"%.40s\"",
+				    options->fidelity);
 	if (scheduled && asked == DIST__FIDELITY_AUTO)
 		asked = DIST__FIDELITY_MESSAGE;
 	else if (alone && asked == DIST__FIDELITY_AUTO)
@@ -342,12 +334,11 @@ open_platform(struct dist__sim_world *world,
 	struct dist__link_overrides read;
 	enum dist_error error;
 
-	if (!options->platform) {
-		snprintf(message->text, sizeof message->text,
-			 "a simulation needs a platform: give --platform or "
-			 "set LOCKSTEP_PLATFORM");
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (!options->platform)
+		return dist__refuse(
+			message,
+			"a simulation needs a platform: give --platform or "
+			"set LOCKSTEP_PLATFORM");
 	error = dist__data_find("platforms", options->platform, ".xml",
 				world->path, sizeof world->path, message);
 	if (!error && !overrides && options->links) {

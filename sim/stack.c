@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/refuse.h"
 #include "base/quantity.h"
 
 #define USUAL_BYTES ((uint64_t)8 << 20)
@@ -90,12 +91,11 @@ static enum dist_error fit_maps(const struct dist__sim_world *world,
 		dist__platform_drop_guards(world->platform);
 		return DIST_OK;
 	}
-	snprintf(message->text, sizeof message->text,
-		 "%d ranks that are threads take up to %" PRIu64
-		 " memory maps, the system allows %" PRIu64
-		 ": raise sysctl vm.max_map_count, " FEWER,
-		 world->present, maps, most);
-	return DIST_ERR_NO_MEMORY;
+	return dist__refuse_as(message, DIST_ERR_NO_MEMORY,
+			       "%d ranks that are threads take up to %" PRIu64
+			       " memory maps, the system allows %" PRIu64
+			       ": raise sysctl vm.max_map_count, " FEWER,
+			       world->present, maps, most);
 }
 
 static enum dist_error fit_memory(const struct dist__sim_world *world,
@@ -140,9 +140,8 @@ enum dist_error dist__sim_stack_choose(struct dist__sim_world *world,
 
 		return error ? error : fit_memory(world, message);
 	}
-	snprintf(message->text, sizeof message->text,
-		 "LOCKSTEP_STACK_SIZE: expected " DIST__STACK_WORDS
-		 ", not \"%.40s\"",
-		 text);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(message,
+			    "LOCKSTEP_STACK_SIZE: expected " DIST__STACK_WORDS
+			    ", not \"%.40s\"",
+			    text);
 }

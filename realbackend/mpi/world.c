@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/refuse.h"
 #include "realbackend/agree/probe.h"
 #include "realbackend/launch/world.h"
 #include "realbackend/mpi/begin.h"
@@ -62,12 +63,10 @@ static enum dist_error attach(const struct dist_init_options *options,
 {
 	enum dist_error error;
 
-	if (is_set("LOCKSTEP_ALGORITHM")) {
-		snprintf(message->text, sizeof message->text,
-			 "algorithm \"%.64s\": MPI chooses its own",
-			 getenv("LOCKSTEP_ALGORITHM"));
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (is_set("LOCKSTEP_ALGORITHM"))
+		return dist__refuse(message,
+				    "algorithm \"%.64s\": MPI chooses its own",
+				    getenv("LOCKSTEP_ALGORITHM"));
 	if (!mpi)
 		mpi = dist__mpi_load(message);
 	if (!mpi)

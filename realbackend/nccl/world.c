@@ -197,13 +197,12 @@ static enum dist_error attach(const struct dist_init_options *options,
 	struct dist_init_options here = *options;
 	enum dist_error error;
 
-	if (algorithm) {
-		snprintf(message->text, sizeof message->text,
-			 "algorithm \"%.64s\": NCCL chooses its own; see its "
-			 "NCCL_ALGO",
-			 algorithm);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (algorithm)
+		return dist__refuse(
+			message,
+			"algorithm \"%.64s\": NCCL chooses its own; see its "
+			"NCCL_ALGO",
+			algorithm);
 	if (!here.timeout_ns && !dist__variable("LOCKSTEP_TIMEOUT"))
 		here.timeout_ns = dist__nccl_world.default_timeout_ns;
 	error = dist__tcp_world.attach(&here, place, message);

@@ -117,14 +117,13 @@ static enum dist_error join(struct file_store *file, bool *full,
 	size_t users = file->log.num_openers;
 
 	*full = false;
-	if (dead) {
-		snprintf(message->text, sizeof message->text,
-			 "file store: %.300s was left behind by an earlier "
-			 "job: process %ld, which opened it, has ended; delete "
-			 "the file",
-			 file->path, dead->pid);
-		return DIST_ERR_RENDEZVOUS;
-	}
+	if (dead)
+		return dist__refuse_as(
+			message, DIST_ERR_RENDEZVOUS,
+			"file store: %.300s was left behind by an earlier "
+			"job: process %ld, which opened it, has ended; delete "
+			"the file",
+			file->path, dead->pid);
 	if (file->world_size > 0 && users >= file->world_size) {
 		snprintf(message->text, sizeof message->text,
 			 "file store: %.300s: %zu processes opened it already, "

@@ -11,6 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/refuse.h"
+
 /* The kernel cuts this down to its own limit. */
 #define BACKLOG 4096
 
@@ -221,17 +223,15 @@ static int listen_anywhere(int port)
 static enum dist_error explain(const char *host, int port,
 			       struct dist_message *message)
 {
-	if (errno == EADDRINUSE) {
-		snprintf(message->text, sizeof message->text,
-			 "rendezvous: port %.200s:%d is taken by another "
-			 "process; choose another, or 0 for a free one",
-			 host, port);
-		return DIST_ERR_RENDEZVOUS;
-	}
-	snprintf(message->text, sizeof message->text,
-		 "rendezvous: cannot listen at %.200s:%d: %s", host, port,
-		 strerror(errno));
-	return DIST_ERR_IO;
+	if (errno == EADDRINUSE)
+		return dist__refuse_as(
+			message, DIST_ERR_RENDEZVOUS,
+			"rendezvous: port %.200s:%d is taken by another "
+			"process; choose another, or 0 for a free one",
+			host, port);
+	return dist__refuse_as(message, DIST_ERR_IO,
+			       "rendezvous: cannot listen at %.200s:%d: %s",
+			       host, port, strerror(errno));
 }
 
 enum dist_error dist__socket_reserve(const char *host, int port, int *fd,
