@@ -62,36 +62,52 @@ static double keys_and_values(const struct llm_slice *s,
 	return heads / s->tp * (a->qk + a->value) * s->element;
 }
 
+/* Adds the time of a pass over so many queries and keys of a sequence. */
+static void add_block(const struct llm_slice *s, const struct attention *a,
+		      struct llm_piece *piece, struct llm_attention block,
+		      double times, bool backward)
+{
+	const struct llm_layout *l = s->layout;
+
+	block.batch = l->micro_batch * l->seq / s->document;
+	block.heads = s->model->heads / s->tp;
+	block.kv_heads =
+		(a->latent ? s->model->heads : s->model->kv_heads) / s->tp;
+	block.qk_dim = a->qk;
+	block.v_dim = a->value;
+	block.library = l->attention;
+	piece->ns[LLM_ATTENTION] +=
+		times * llm_attention_ns(s->device, llm_plain_precision(s),
+					 s->pace, &block, backward);
+}
+
 /* Each rank of cp has an early and a late piece of the sequence, so that all
- * have the same scores to make. Around a ring it meets one rank's keys at a
- * time, half of them to be seen (Megatron's context_parallel documentation;
+ * have the same scores to make. Around a ring it meets its own keys under a
+ * mask, then of each other rank either the early keys with all queries or all
+ * keys with the late queries (Megatron's context_parallel documentation;
  * Transformer Engine's AttnFuncWithCPAndKVP2P and ...KVAllGather). */
 static void add_scores(const struct llm_slice *s, const struct attention *a,
 		       struct llm_piece *piece, bool backward)
 {
 	const struct llm_layout *l = s->layout;
 	const bool ring = l->cp > 1 && !l->gather_cp && !s->local;
-	const double whole = s->document;
-	const double seq = whole / l->cp;
-	const struct llm_attention scores = {
-		.batch = l->micro_batch * l->seq / whole,
-		.seq = seq,
-		.keys = ring       ? seq
-			: s->local ? s->keys
-				   : whole,
-		.heads = s->model->heads / s->tp,
-		.kv_heads = (a->latent ? s->model->heads : s->model->kv_heads) /
-			    s->tp,
-		.qk_dim = a->qk,
-		.v_dim = a->value,
-		.causal = !s->local,
-		.library = l->attention,
-	};
+	const double own = s->document / l->cp, others = (l->cp - 1) / 2.0;
 
-	piece->ns[LLM_ATTENTION] +=
-		(ring ? l->cp : 1) *
-		llm_attention_ns(s->device, llm_plain_precision(s), s->pace,
-				 &scores, backward);
+	add_block(s, a, piece,
+		  (struct llm_attention){.seq = own,
+					 .keys = ring       ? own
+						 : s->local ? s->keys
+							    : s->document,
+					 .causal = !s->local},
+		  1, backward);
+	if (!ring)
+		return;
+	add_block(s, a, piece,
+		  (struct llm_attention){.seq = own, .keys = own / 2}, others,
+		  backward);
+	add_block(s, a, piece,
+		  (struct llm_attention){.seq = own / 2, .keys = own}, others,
+		  backward);
 }
 
 static double score_flops(const struct llm_slice *s, const struct attention *a)
