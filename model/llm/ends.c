@@ -54,6 +54,8 @@ static void head_forward(const struct llm_slice *s,
 	llm_forward(s, piece, logits);
 	over_logits(s, piece, s->element, 1);
 	sum_of_tokens(s, piece);
+	if (s->layout->fused_loss)
+		return;
 	piece = llm_piece_add(pass, "target logit");
 	over_logits(s, piece, s->element + FLOAT_BYTES, 1);
 	sum_of_tokens(s, piece);
@@ -72,7 +74,10 @@ void llm_head_passes(const struct llm_slice *s)
 	logits.precision = llm_plain_precision(s);
 	head_forward(s, &logits);
 	piece = llm_piece_add(pass, "loss gradient");
-	over_logits(s, piece, FLOAT_BYTES + s->element, 1);
+	over_logits(s, piece,
+		    s->element +
+			    (s->layout->fused_loss ? s->element : FLOAT_BYTES),
+		    1);
 	llm_gather_input(s, piece, s->model->hidden, s->element);
 	piece = llm_piece_add(pass, "logits input");
 	llm_input_gradient(s, piece, &logits);

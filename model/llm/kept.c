@@ -156,19 +156,22 @@ static double layer_kept(const struct llm_slice *s)
 	return attention_kept(s) + mlp_kept(s);
 }
 
-/* Exponentials in 32 bits are kept; logits and their gradient, in 16, are there
- * at once, and once in 32 where one kernel does not make both. */
+/* Exponentials in 32 bits are kept, or the logits; logits and their gradient,
+ * in 16, are there at once, and once in 32 where one kernel does not make both.
+ */
 static void head_keeps(const struct llm_slice *s)
 {
-	double logits = s->tokens * s->model->vocab / s->tp;
+	const double logits = s->tokens * s->model->vocab / s->tp;
+	const bool fused = s->layout->fused_loss;
 	struct llm_layer *layer = s->layer;
 
 	layer->activation_bytes = layer->input_bytes =
 		2 * s->own * s->model->hidden * s->element +
-		logits * FLOAT_BYTES;
+		logits * (fused ? s->element : FLOAT_BYTES);
 	layer->working_bytes =
 		logits *
-		(2 * s->element + (s->layout->fused_kernels ? 0 : FLOAT_BYTES));
+		((fused ? 1 : 2) * s->element +
+		 (fused || s->layout->fused_kernels ? 0 : FLOAT_BYTES));
 }
 
 void llm_slice_keep(const struct llm_slice *s, enum llm_layer_kind kind)

@@ -95,6 +95,9 @@ struct llm_layout {
 	bool fused_kernels;  /* the gate's multiplication and the loss are
 				fused: by compilers and Transformer Engine, not
 				by eager PyTorch */
+	bool fused_loss;     /* one kernel makes the loss of logits, one their
+				gradient of these: no exponentials are kept
+				(flash-attn's losses/cross_entropy.py) */
 	bool keep_outputs;   /* a stage keeps its outputs until their backward
 				pass, as DeepSpeed does; Megatron frees them */
 	bool whole_sums;     /* all ranks get all summed gradients, though they

@@ -168,6 +168,29 @@ static enum dist_error see(const struct llm_case *made,
 	return DIST_OK;
 }
 
+/* Drops what need not be recomputed: layer by layer, not chunk by chunk as
+ * libraries do. What a source does not say is a guess, and a chunk is more than
+ * the model of memory is off by. */
+static enum dist_error relax(struct llm_case *made,
+			     const struct llm_device *device,
+			     struct dist_message *message)
+{
+	struct llm_layout *l = &made->layout;
+	enum dist_error error = DIST_OK;
+	bool fits = true;
+
+	if (l->vpp == 1 || l->recompute != LLM_RECOMPUTE_FULL)
+		return DIST_OK;
+	if (l->recompute_layers == 0)
+		l->recompute_layers = (made->model.layers + l->pp - 1) / l->pp;
+	while (!error && fits && l->recompute_layers > 1) {
+		l->recompute_layers--;
+		error = see(made, device, &fits, message);
+	}
+	l->recompute_layers += !fits;
+	return error;
+}
+
 /* What a recipe says, if it fits by the model of memory: it may be another
  * release's. Else the least that does. It ran: where nothing does the model of
  * memory is wrong, and nothing was made again. */
@@ -184,10 +207,15 @@ static enum dist_error choose(struct llm_case *made,
 		error = see(made, device, &fits, message);
 	if (error || fits)
 		return error;
+	/* What is published is tuned to the brim. */
 	l->recompute = LLM_RECOMPUTE_AUTO;
+	l->no_headroom = true;
 	error = llm_recompute_choose(l, &made->model, device, &pace, message);
+	l->no_headroom = false;
 	if (!error)
 		error = see(made, device, &fits, message);
+	if (!error && fits)
+		error = relax(made, device, message);
 	/* Hugging Face's models recompute every layer or none; those with
 	 * experts are AutoModel's own. */
 	if (!fits || (strstr(made->row->framework, "AutoModel") &&

@@ -17,7 +17,10 @@ static bool begins(const char *text, const char *with)
  * (bf16_optimizer.py); nanotron the gradients of a whole backward pass beside
  * the sums (gradient_accumulator.py). NeMo AutoModel trains parameters of 16
  * bits as they are, with moments of 16 bits (torch_dtype bfloat16, AdamW).
- * Moonlight's recipe in Megatron-Bridge has moments in 16 bits.
+ * Moonlight's recipe in Megatron-Bridge has moments in 16 bits. LLM Foundry's
+ * loss is flash-attn's unless told otherwise (modeling_mpt.py, loss_fn
+ * fused_crossentropy). NeMo 1 stores of 32-bit master copies of bf16 parameters
+ * the lower half (megatron_base_model.py, store_param_remainders).
  */
 void llm_case_states(struct llm_case *made)
 {
@@ -35,6 +38,11 @@ void llm_case_states(struct llm_case *made)
 		l->copy_bytes = 2;
 		l->fused_kernels = false;
 	}
+	if (begins(row->framework, "llm-foundry"))
+		l->fused_loss = true;
+	if (begins(row->framework, "NeMo/") &&
+	    (begins(row->version, "NeMo 24.0") || begins(row->version, "v24")))
+		l->state_bytes = 10;
 	if (begins(row->framework, "NeMo-AutoModel")) {
 		l->gradient_bytes = 2;
 		l->state_bytes = 6;
