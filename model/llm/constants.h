@@ -40,8 +40,6 @@ enum llm_constant {
 			   is no multiple of 128 bytes */
 	LLM_ODD_HEAD,   /* factor on the time of unfused attention if heads are
 			   no multiple of 16 bytes wide: no tensor cores */
-	LLM_POWER,      /* exponent of the ratio of watts a FLOP/s, if GEMMs of
-			   another GPU are used for its own */
 	LLM_ATTENTION_SHARE,
 	LLM_MEMORY_SHARE,
 	LLM_BESIDE_LOSS, /* share lost of the time that a call and computing
