@@ -16,7 +16,16 @@
 #include "model/validation/llm_ratio.h"
 
 /* What is predicted of each case, ns; NAN: not. */
-enum prediction { ALL, GIVEN, BLIND, NO_SKILL, PREDICTIONS };
+enum prediction {
+	ALL,
+	GIVEN,
+	BLIND,
+	NO_SKILL,
+	NO_GPU, /* fitted without any row of the GPU */
+	NO_PRECISION,
+	NO_FAMILY,
+	PREDICTIONS
+};
 
 struct made {
 	struct llm_set set;
@@ -34,6 +43,24 @@ typedef void key(const struct llm_case *of, char text[64]);
 static void by_source(const struct llm_case *of, char text[64])
 {
 	snprintf(text, 64, "%.50s", of->source);
+}
+
+static void by_device(const struct llm_case *of, char text[64])
+{
+	snprintf(text, 64, "%.40s", of->gpu);
+}
+
+static void by_precision(const struct llm_case *of, char text[64])
+{
+	snprintf(text, 64, "%s", llm_precision_name(of->layout.precision));
+}
+
+/* "Llama" of "Llama-3-70B". */
+static void by_family(const struct llm_case *of, char text[64])
+{
+	const char *name = of->model.name;
+
+	snprintf(text, 64, "%.*s", (int)strcspn(name, "-.0123456789"), name);
 }
 
 static void by_gpu(const struct llm_case *of, char text[64])
@@ -108,9 +135,9 @@ static struct dist__cell percent(struct accuracy accuracy, double fraction)
 static void add_key(struct dist__rows *table, const struct made *made,
 		    key *of_case, const char *text, bool experts)
 {
-	struct accuracy errors[PREDICTIONS];
+	struct accuracy errors[NO_SKILL + 1];
 
-	for (int p = 0; p < PREDICTIONS; p++)
+	for (int p = 0; p <= NO_SKILL; p++)
 		errors[p] = errors_of(made, (enum prediction)p, of_case, text,
 				      experts);
 	if (!errors[ALL].num)
@@ -156,6 +183,44 @@ static struct dist__rows table_by(const struct made *made, key *of_case)
 			    (set->cases[i].model.experts > 0) == (experts > 0))
 				add_key(&table, made, of_case, text,
 					experts > 0);
+		}
+	return table;
+}
+
+/* What was predicted with constants fitted to other rows alone. */
+static const struct {
+	enum prediction which;
+	key *of_case;
+	const char *what;
+} blinds[] = {
+	{BLIND, by_source, "a source"},
+	{NO_GPU, by_device, "a GPU"},
+	{NO_PRECISION, by_precision, "a precision"},
+	{NO_FAMILY, by_family, "a family of models"},
+};
+
+#define BLINDS (sizeof blinds / sizeof *blinds)
+
+static struct dist__rows blinds_of(const struct made *made)
+{
+	struct dist__rows table = {
+		.columns = "left_out|left out;model;rows;median|median %;"
+			   "p90|p90 %;worst|worst %"};
+
+	for (int experts = 0; experts < 2; experts++)
+		for (size_t b = 0; b < BLINDS; b++) {
+			const struct accuracy errors =
+				errors_of(made, blinds[b].which, by_all, "all",
+					  experts > 0);
+
+			if (errors.num)
+				ADD_ROW(&table, cell_text(blinds[b].what),
+					cell_text(experts ? "experts"
+							  : "dense"),
+					cell_size(errors.num),
+					cell_percent(errors.median),
+					cell_percent(errors.p90),
+					cell_percent(errors.worst));
 		}
 	return table;
 }
@@ -345,6 +410,7 @@ static int print(const struct made *made,
 	struct dist__rows gpu = table_by(made, by_gpu);
 	struct dist__rows scale = table_by(made, by_scale);
 	struct dist__rows ratios = ratios_of(made);
+	struct dist__rows blind = blinds_of(made);
 	struct dist__rows unfit = unfit_of(&made->set);
 	struct dist__rows constants = constants_of(made);
 	struct dist__rows plans = plans_of(made, request->plan);
@@ -352,12 +418,13 @@ static int print(const struct made *made,
 
 	if (form == FORM_JSON)
 		return dist__json_print(
-			json_pack("{so so so so so so so so}", "all",
+			json_pack("{so so so so so so so so so}", "all",
 				  dist__rows_json(&all), "sources",
 				  dist__rows_json(&source), "gpus",
 				  dist__rows_json(&gpu), "scales",
 				  dist__rows_json(&scale), "ratios",
-				  dist__rows_json(&ratios), "left_out",
+				  dist__rows_json(&ratios), "blind",
+				  dist__rows_json(&blind), "left_out",
 				  dist__rows_json(&unfit), "constants",
 				  dist__rows_json(&constants), "plans",
 				  dist__rows_json(&plans)),
@@ -367,6 +434,12 @@ static int print(const struct made *made,
 	failed |=
 		dist__rows_section(&gpu, "By GPU and precision:", form, stdout);
 	failed |= dist__rows_section(&scale, "By scale:", form, stdout);
+	if (request->blind)
+		failed |= dist__rows_section(
+			&blind, "Left out of the constants, whole:", form,
+			stdout);
+	else
+		dist__rows_release(&blind);
 	failed |= dist__rows_section(&ratios, "Ratios:", form, stdout);
 	failed |= dist__rows_section(&unfit, "Left out:", form, stdout);
 	if (request->plan)
@@ -383,28 +456,43 @@ static int print(const struct made *made,
 	return failed ? out_of_memory("validate") : DIST_EXIT_OK;
 }
 
-static enum dist_error predict_blind(struct made *made)
+/* Predicts the cases of a key that are like case i, without them. */
+static enum dist_error predict_without(struct made *made, enum prediction which,
+				       key *of_case, size_t i, bool *without)
 {
 	const struct llm_set *set = &made->set;
+	struct llm_constants constants;
+	struct dist_message message;
+	struct llm_answer answer;
+	char mine[64], text[64];
+	enum dist_error error;
 
-	for (size_t s = 0; s < set->num_sources; s++) {
-		const char *name = set->sources[s].name;
-		struct dist_message message;
-		struct llm_constants without;
-		enum dist_error error = llm_set_fit(set, name, &without);
-
-		if (error)
-			return error;
-		for (size_t i = 0; i < set->num; i++) {
-			struct llm_answer answer;
-
-			if (strcmp(set->cases[i].source, name) == 0 &&
-			    !llm_set_step(set, i, &without, 1, &answer,
-					  &message))
-				made->ns[BLIND][i] = answer.step_ns;
-		}
+	of_case(&set->cases[i], text);
+	for (size_t k = 0; k < set->num; k++) {
+		of_case(&set->cases[k], mine);
+		without[k] = strcmp(mine, text) == 0;
 	}
-	return DIST_OK;
+	error = llm_set_fit(set, without, &constants);
+	for (size_t k = i; !error && k < set->num; k++)
+		if (without[k] &&
+		    !llm_set_step(set, k, &constants, 1, &answer, &message))
+			made->ns[which][k] = answer.step_ns;
+	return error;
+}
+
+static enum dist_error predict_blind(struct made *made)
+{
+	bool *without = calloc(made->set.num + 1, sizeof *without);
+	enum dist_error error = without ? DIST_OK : DIST_ERR_NO_MEMORY;
+
+	for (size_t b = 0; b < BLINDS; b++)
+		for (size_t i = 0; !error && i < made->set.num; i++)
+			if (isnan(made->ns[blinds[b].which][i]))
+				error = predict_without(made, blinds[b].which,
+							blinds[b].of_case, i,
+							without);
+	free(without);
+	return error;
 }
 
 static enum dist_error predict(struct made *made,

@@ -58,6 +58,16 @@ models() {
 	' "$scratch"
 }
 
+# without WHAT... - as rows by source, with all that is left out of the constants.
+without() {
+	jq -r '
+	def tenths: . * 1000 | round / 10 | tostring |
+		if test("[.]") then . else . + ".0" end;
+	.blind[] | select(.left_out | IN($ARGS.positional[])) |
+	"| all, without \(.left_out) | \(.model) | \(.rows) | - | - | \(.median | tenths), \(.p90 | tenths) | - |"
+	' --args "$@" <"$scratch"
+}
+
 if [ -n "${3-}" ]; then
 	{
 		cat <<'END'
@@ -65,6 +75,7 @@ if [ -n "${3-}" ]; then
 |---|---|---|---|---|---|---|
 END
 		models all source
+		without "a GPU" "a precision" "a family of models"
 		models sources source
 	} >"$3"
 fi

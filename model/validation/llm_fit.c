@@ -88,7 +88,7 @@ static enum dist_error solve(struct fit *fit, size_t num,
 	return error;
 }
 
-enum dist_error llm_set_fit(const struct llm_set *set, const char *without,
+enum dist_error llm_set_fit(const struct llm_set *set, const bool *without,
 			    struct llm_constants *constants)
 {
 	size_t *rows = calloc(set->num + 1, sizeof *rows);
@@ -101,7 +101,7 @@ enum dist_error llm_set_fit(const struct llm_set *set, const char *without,
 		if (llm_constant_rows()[c].spread > 0)
 			fit.numbers[fit.num_numbers++] = c;
 	for (size_t i = 0; rows && weights && i < set->num; i++) {
-		if (without && strcmp(set->cases[i].source, without) == 0)
+		if (without && without[i])
 			continue;
 		weights[num] = weight_of(set, i);
 		rows[num++] = i;

@@ -71,10 +71,10 @@ void llm_set_given(const struct llm_set *set,
  * and precision: the median of its rows, which it has seen. */
 void llm_set_no_skill(const struct llm_set *set, double *ns);
 
-/* llm_set_fit fits the constants with a spread to all cases except those of
- * source `without` (NULL: all cases). Errors: NO_MEMORY. */
+/* llm_set_fit fits the constants with a spread to all cases but those of which
+ * without[i] (NULL: to all). Errors: NO_MEMORY. */
 DIST_MUST_CHECK enum dist_error llm_set_fit(const struct llm_set *set,
-					    const char *without,
+					    const bool *without,
 					    struct llm_constants *constants);
 
 #endif
