@@ -23,18 +23,23 @@ class Refusal(Exception):
     """What was expected, in one line."""
 
 
-def load(spec):
-    """The module that FILE.py:NAME makes: a class or a function that takes no
-    arguments, or a module that is there already."""
+def find(spec):
+    """FILE.py and NAME of FILE.py:NAME, and how the file is loaded."""
     path, _, name = spec.rpartition(":")
     if not path or not name.isidentifier():
         raise Refusal("--from: expected FILE.py:NAME, got %s" % spec)
     if not os.path.isfile(path):
         raise Refusal("--from: no file %s" % path)
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     found = importlib.util.spec_from_file_location("lockstep_model", path)
     if not found:
         raise Refusal("--from: expected FILE.py:NAME, got %s" % spec)
+    return path, name, found
+
+
+def load(path, name, found):
+    """What NAME is there: a class or a function that takes no arguments, or a
+    module that is made already."""
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     source = importlib.util.module_from_spec(found)
     sys.modules["lockstep_model"] = source
     found.loader.exec_module(source)
@@ -43,10 +48,10 @@ def load(spec):
     return getattr(source, name)
 
 
-def read_inputs(text, torch, device):
-    """Tensors of one sample: "3x224x224", or "tokens:2048"; commas between
-    several."""
-    tensors = []
+def read_shapes(text):
+    """Shapes of one sample, and whether they are tokens: "3x224x224", or
+    "tokens:2048"; commas between several."""
+    shapes = []
     for part in text.split(","):
         match = re.fullmatch(r"(tokens:)?(\d+(?:x\d+)*)", part)
         if not match:
@@ -54,10 +59,9 @@ def read_inputs(text, torch, device):
                 "--input: expected a shape such as 3x224x224 or tokens:2048, "
                 "got %s" % part
             )
-        shape = [1] + [int(size) for size in match.group(2).split("x")]
-        dtype = torch.int64 if match.group(1) else torch.float32
-        tensors.append(torch.zeros(shape, dtype=dtype, device=device))
-    return tensors
+        shapes.append((bool(match.group(1)),
+                       [int(size) for size in match.group(2).split("x")]))
+    return shapes
 
 
 class Row:
@@ -188,13 +192,14 @@ class Survey:
 
 def survey(spec, shapes):
     """Returns the rows of the module."""
-    import torch
+    place, samples = find(spec), read_shapes(shapes)
+    import torch  # which takes seconds
 
     version = tuple(map(int, torch.__version__.split(".")[:2]))
     if version < OLDEST:
         raise Refusal("PyTorch %s: expected %d.%d or newer"
                       % ((torch.__version__,) + OLDEST))
-    make = load(spec)
+    make = load(*place)
     device = torch.device("meta")
     with device:
         model = make if isinstance(make, torch.nn.Module) else make()
@@ -205,7 +210,9 @@ def survey(spec, shapes):
     if not result.rows:
         raise Refusal("--from: %s has no parameters" % spec)
     with device:
-        result.run(read_inputs(shapes, torch, device))
+        result.run([torch.zeros([1] + shape, dtype=torch.int64 if tokens
+                                else torch.float32, device=device)
+                    for tokens, shape in samples])
     return result.rows
 
 
