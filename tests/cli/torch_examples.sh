@@ -5,6 +5,7 @@ needs_torch 1.13
 
 unset PYTHONUNBUFFERED # it breaks lines in two
 export OMP_NUM_THREADS=1 PYTHONWARNINGS=ignore MASTER_ADDR=127.0.0.1
+export PYTHONPATH=$PWD/tests/torch/light
 ranks=()
 examples=$PWD/python/examples
 commands=(send_recv.py collectives.py 'gpt2.py --steps 2')

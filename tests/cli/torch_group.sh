@@ -4,7 +4,7 @@
 . tests/cli/support.bash
 needs_torch 1.13
 
-export PYTHONPATH=$PWD/python PYTHON_EXEC=$python
+export PYTHONPATH=$PWD/python:$PWD/tests/torch/light PYTHON_EXEC=$python
 LOCKSTEP_LIBRARY=$(dirname "$LOCKSTEP")/liblockstep.so.0
 export LOCKSTEP_LIBRARY
 for file in group ddp; do

@@ -4,6 +4,7 @@
 # order, with sizes, types and reductions, in each group.
 . tests/cli/support.bash
 needs_torch 2.7
+export PYTHONPATH=$PWD/tests/torch/light
 
 # calls RECORD - its calls, one a line behind the ranks of their group, in order
 # of the groups; without those that make groups, check shapes and gather times.

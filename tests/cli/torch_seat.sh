@@ -5,7 +5,7 @@
 needs_torch 1.13
 
 script=$(realpath tests/torch/seat.py) trains=$(realpath tests/torch/seat_train.py)
-export PYTHON_EXEC=$python
+export PYTHON_EXEC=$python PYTHONPATH=$PWD/tests/torch/light
 sim=(run --backend sim --platform star-8 --nproc-per-node)
 
 line_of() { # the line of the script that says so
