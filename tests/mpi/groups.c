@@ -6,6 +6,7 @@
 
 #include "tests/conformance/cases/conformance.h"
 #include "tests/mpi/mpi.h"
+#include "tests/support/turns.h"
 
 #define WORLD 5
 
@@ -32,6 +33,7 @@ ParameterizedTest(struct mpi_case *c, mpi_groups, every_call)
 	char what[256];
 
 	mpi_use(mpi_libraries[c->library]);
+	turns_take(WORLD);
 	cr_assert(conformance_round(&filter, 0, &setup));
 	outcome = conformance_outcome_new(&setup);
 	cr_assert(outcome);

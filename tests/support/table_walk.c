@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tests/conformance/cases/conformance.h"
+#include "tests/support/turns.h"
 
 struct look {
 	const struct conformance_setup *setup;
@@ -32,6 +33,7 @@ void table_walk(const char *backend, int world_size, const char *library)
 					  .world_size = world_size};
 	struct look look = {.setup = &setup};
 
+	turns_take(world_size);
 	cr_assert(conformance_round(&filter, 0, &setup));
 	look.outcome = conformance_outcome_new(&setup);
 	cr_assert(look.outcome);
