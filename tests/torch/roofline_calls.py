@@ -71,6 +71,11 @@ with torch.autocast("cuda", torch.bfloat16):
     y = checkpoint(layer, x, use_reentrant=False)
 y.sum().backward()
 
+# Operations that PyTorch has for GPUs alone.
+norm = nn.SyncBatchNorm(8).cuda()
+norm(torch.randn(16, 8, 32, 32, device="cuda")).sum().backward()
+assert norm.weight.grad.shape == (8,)
+
 # A graph's kernels run when it is replayed.
 graph, out = torch.cuda.CUDAGraph(), None
 with torch.cuda.graph(graph):

@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 from torch.utils.flop_counter import flop_registry
 
-from . import answers, cost, device
+from . import answers, cost, device, shapes
 from .memory import Memory
 from .names import Names
 from .values import Values, tensors_of
@@ -19,6 +19,7 @@ REAL_AT_MOST = 1024  # elements of a real tensor of floats, made on the host
 DEVICE = torch.ops.prim.device.default
 PLAIN = {torch.Tensor, torch.nn.Parameter, FakeTensor}
 OTHER = torch._C._TorchDispatchModeKey.FAKE
+shapes.install()
 META, CPU = torch.device("meta"), torch.device("cpu")
 # Not element-wise, but compiled into one kernel with what stands around it.
 FREE = {"empty", "empty_like", "empty_strided", "new_empty", "lift_fresh",
@@ -159,6 +160,8 @@ class Mode(TorchDispatchMode):
         # Not "with self.fake": this mode is out of the way already.
         try:
             out = self.fake.dispatch(func, types, args, kwargs)
+        except NotImplementedError:
+            answers.refuse_call(func, "one of both devices")
         except answers.UNANSWERED:
             return answers.refuse(self, func, args, kwargs)
         outputs = tensors_of(
