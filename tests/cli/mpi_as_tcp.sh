@@ -56,7 +56,8 @@ zoo='branches_on_a_reduce shard_not_padded shard_of_another_length
 	two_groups_crossed crashes is_killed exits_with_3 leaves_the_job_early
 	late_for_the_sum bits_of_floats never_waited_for
 	skips_the_last_gather skips_the_last_broadcast
-	written_before_wait forwarded_before_wait waited_for_another'
+	made_without_one written_before_wait forwarded_before_wait
+	waited_for_another'
 
 hold_verdicts() {
 	local name ranks

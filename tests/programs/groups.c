@@ -16,6 +16,33 @@ enum dist_error made_by_members(struct job *job)
 	return dist_all_reduce(job->world, floats(x), DIST_AVG, NULL);
 }
 
+/* And that one has nothing left to do. */
+enum dist_error made_without_one(struct job *job)
+{
+	static const int members[] = {0, 1};
+	struct dist_group *sub;
+
+	if (at_fault(job, 2))
+		return DIST_OK;
+	/* partner */
+	return dist_new_group(job->world, members, 2, NULL, &sub);
+}
+
+/* A member goes on without what it would be handed. */
+enum dist_error no_news_for_one(struct job *job)
+{
+	static const int members[] = {0, 1, 3};
+	struct dist_group *sub;
+	float x[4] = {0};
+
+	try(dist_new_group(job->world, members, 3, NULL, &sub));
+	if (job->rank != 2 && !at_fault(job, 3))
+		/* partner */
+		try(dist_broadcast(sub, floats(x), 0, NULL));
+	/* culprit */
+	return dist_barrier(job->world, NULL);
+}
+
 enum dist_error another_list(struct job *job)
 {
 	static const int usual[] = {0, 1, 2}, other[] = {0, 1, 3};

@@ -104,6 +104,23 @@ enum dist_error waited_for_another(struct job *job)
 	return DIST_OK;
 }
 
+/* Calls of one group run in order; those of two do not. */
+enum dist_error one_sum_for_two_groups(struct job *job)
+{
+	static const int members[] = {0, 1, 2};
+	float x[16] = {0}, y[16] = {0};
+	struct dist_work *works[2];
+	struct dist_group *sub;
+
+	try(dist_new_group(job->world, members, 3, NULL, &sub));
+	/* partner */
+	try(dist_all_reduce(job->world, floats(x), DIST_SUM, &works[0]));
+	/* culprit */
+	try(dist_all_reduce(sub, job->wrong ? floats(x) : floats(y), DIST_SUM,
+			    &works[1]));
+	return end_all(works, 2);
+}
+
 /* The last sum overlaps what is left to compute, and the loop that would have
  * waited for it is over; rank 1 looks at its loss. Seen in pytorch#119881. */
 enum dist_error never_waited_for(struct job *job)

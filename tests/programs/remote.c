@@ -192,3 +192,18 @@ enum dist_error serves_in_a_collective(struct job *job)
 	}
 	return dist_rpc_shutdown(rpc, true);
 }
+
+/* The trainer is newer than the server. */
+enum dist_error asks_for_what_there_is_not(struct job *job)
+{
+	struct dist_rpc_request to_server =
+		request(1, job->wrong ? "push_all" : "push");
+	enum dist_error error = DIST_OK;
+	struct dist_rpc *rpc;
+
+	try(begin(job, parameter_server, 3, 0, &rpc));
+	if (job->rank == 0)
+		/* culprit */
+		error = dist_rpc_sync(rpc, &to_server, NULL);
+	return leave(rpc, error);
+}
