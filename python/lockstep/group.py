@@ -698,8 +698,10 @@ def make_default(store, rank, size, timeout, name="lockstep"):
         buckets.install()
         eager.install()
         polls.install()
-    _default = Group(lib, handle.value, rank, size, name)
-    return _default
+    made = Group(lib, handle.value, rank, size, name)
+    if default() is None:
+        _default = made
+    return made
 
 
 def _leave():

@@ -86,10 +86,13 @@ def _create(store, rank, size, timeout, name="lockstep"):
             c10d.default_pg_timeout,
             getattr(c10d, "default_pg_nccl_timeout", None)):
         timeout = None  # the script has none of its own: lockstep run's
-    if not _making["ranks"]:
+    ranks, default = _making["ranks"], group.default()
+    if not ranks and default and (rank, size) == (default.rank(),
+                                                  default.size()):
+        ranks = list(range(size))  # made directly of the back end's class
+    if not ranks:
         return group.make_default(store, rank, size, timeout, name)
-    return group.make_subgroup(_making["ranks"], timeout, _making["label"],
-                               name)
+    return group.make_subgroup(ranks, timeout, _making["label"], name)
 
 
 def _wrap_making(c10d):

@@ -29,8 +29,9 @@ struct keep {
 	struct dist__profile profile;
 	int *nodes;
 	struct dist__rendezvous_place meeting; /* the transport's to leave */
-	uint64_t token;                        /* of the job */
-	struct check_slot slot;                /* where no launcher gave one */
+	bool has_left;
+	uint64_t token;              /* of the job */
+	struct check_slot slot;      /* where no launcher gave one */
 	struct dist__dumper *dumper; /* likewise; NULL: no dumps wanted */
 };
 
@@ -192,9 +193,12 @@ static uint64_t bound_unexpected(const struct dist__environment *e, int ranks)
 		       : 0;
 }
 
-static void leave(void *meeting)
+static void leave(void *arg)
 {
-	dist__rendezvous_leave(meeting);
+	struct keep *keep = arg;
+
+	dist__rendezvous_leave(&keep->meeting);
+	keep->has_left = true;
 }
 
 /* Makes the transport of what the rendezvous gave; r's parts are its own or
@@ -216,7 +220,7 @@ static enum dist_error open_transport(const struct dist__environment *e,
 		.unexpected_bytes = bound_unexpected(e, r->local_ranks),
 		.secret = e->secret,
 		.listener = r->listener,
-		.meeting = &keep->meeting,
+		.meeting = keep,
 		.leave = leave,
 	};
 	enum dist_error error;
@@ -329,7 +333,8 @@ static enum dist_error attach(const struct dist_init_options *options,
 		keep_free(keep);
 		return error;
 	}
-	keep_free(kept);
+	if (kept && kept->has_left) /* else a group of this process lives */
+		keep_free(kept);
 	kept = keep;
 	if (!started.slot && !slot)
 		error = open_dumper(&e, options->backend, keep, message);

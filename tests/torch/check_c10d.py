@@ -501,6 +501,24 @@ def kind_of_error():
         raise AssertionError("three outputs of four are enough")
 
 
+def made_directly():
+    """A program may make groups of the back end's class beside the default
+    one: of the same ranks (torch's rpc does), and a world of its own."""
+    make = dist.distributed_c10d.ProcessGroupGloo
+    limit = datetime.timedelta(seconds=20)
+    store = dist.distributed_c10d._get_default_store()
+    group = make(dist.PrefixStore("beside", store), dist.get_rank(), SIZE,
+                 limit)
+    x = torch.ones(1)
+    group.allreduce(x).wait()
+    equal(x, torch.tensor([4.0]))
+    alone = make(dist.HashStore(), 0, 1, limit)
+    alone.allreduce(x).wait()
+    equal(x, torch.tensor([4.0]))
+    dist.all_reduce(x)
+    equal(x, torch.tensor([16.0]))
+
+
 def barriers():
     dist.barrier()
     dist.barrier(async_op=True).wait()
@@ -622,5 +640,5 @@ if __name__ == "__main__":
         subgroups, subgroups_of_a_size, groups_by_members,
         groups_by_members_that_overlap, many_groups, options, options_of_gloo,
         called_directly, columns, several_tensors, words_of_gloo,
-        kind_of_error, barriers, bools, bytes_only, strided, wrong_calls,
-        twice, prefixed, given_up])
+        made_directly, kind_of_error, barriers, bools, bytes_only, strided,
+        wrong_calls, twice, prefixed, given_up])
