@@ -254,9 +254,10 @@ class Group(Arguments, dist.ProcessGroup):
         # newer ones not of those that come by way of Python.
         self._works.append(work)
         if len(self._works) > self._works_limit:
-            ended = [kept for kept in self._works if kept._has_ended()]
-            self._works = [kept for kept in self._works
-                           if kept not in ended] + ended[-16:]
+            flying, ended = [], []
+            for kept in self._works:
+                (ended if kept._has_ended() else flying).append(kept)
+            self._works = flying + ended[-16:]
             self._works_limit = 2 * len(self._works) + 32
         if self._batch is not None:
             self._batch.append(work)

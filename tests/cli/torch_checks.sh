@@ -6,7 +6,7 @@
 needs_torch 1.13
 
 export OMP_NUM_THREADS=1 PYTHONWARNINGS=ignore PYTHONPATH=$PWD/python
-export LOCKSTEP_TORCH_BACKEND_AS=gloo
+export LOCKSTEP_TORCH_BACKEND_AS=gloo MALLOC_PERTURB_=165 # freed memory is no use
 LOCKSTEP_LIBRARY=$(dirname "$LOCKSTEP")/liblockstep.so
 export LOCKSTEP_LIBRARY
 
