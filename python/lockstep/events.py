@@ -1,6 +1,26 @@
-"""Calls of a group as events of torch's profiler."""
+"""Calls of a group for who watches torch: its profiler, and CommDebugMode,
+which counts the operators that torch's own groups are called by.
+"""
 
 import torch
+
+# The operator of torch.ops.c10d for a function of dist.h.
+_OPERATORS = {"dist_all_reduce": "allreduce_",
+              "dist_all_reduce_coalesced": "allreduce_coalesced_",
+              "dist_broadcast": "broadcast_", "dist_reduce": "reduce_",
+              "dist_all_gather": "allgather_",
+              "dist_all_gather_single": "_allgather_base_",
+              "dist_all_gather_single_coalesced":
+                  "allgather_into_tensor_coalesced_",
+              "dist_reduce_scatter": "reduce_scatter_",
+              "dist_reduce_scatter_single": "_reduce_scatter_base_",
+              "dist_reduce_scatter_single_coalesced":
+                  "reduce_scatter_tensor_coalesced_",
+              "dist_all_to_all": "alltoall_",
+              "dist_all_to_all_single": "alltoall_base_",
+              "dist_gather": "gather_", "dist_scatter": "scatter_"}
+# How many modes are on; torch 1 has no such count.
+count_modes = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)
 
 # What torch's profiles call them.
 _TITLES = {"dist_isend": "send", "dist_irecv": "recv",
@@ -30,6 +50,29 @@ class Event:
     def _forward(self, *_):
         self._error = self._function(*self._arguments)
         return torch.empty(0)
+
+
+class _Called:
+    """An operator that was called otherwise."""
+
+    def __init__(self, packet):
+        self._overloadpacket, self._operator = packet, packet.default
+
+    def __call__(self, *_, **__):
+        return None
+
+    def __str__(self):
+        return str(self._operator)
+
+
+def tell_modes(function):
+    """Has the CommDebugModes that are on count the call."""
+    operator = _OPERATORS.get(function.__name__)
+    for index in range(count_modes() if operator else 0):
+        mode = torch._C._get_dispatch_stack_at(index)
+        if type(mode).__name__ == "CommDebugMode":
+            mode.__torch_dispatch__(
+                _Called(getattr(torch.ops.c10d, operator)), ())
 
 
 def flat(tensors):

@@ -229,6 +229,8 @@ class Group(Arguments, dist.ProcessGroup):
             device.carry(events.flat(keep), agree(arguments))
         self._at(frame, label)
         self._sequence += 1
+        if events.count_modes():
+            events.tell_modes(function)
         if events.is_profiled():
             function = events.Event(self._name, function, keep)
         is_sync = self._batch is None and _is_sync(opts, frame)

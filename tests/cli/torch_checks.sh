@@ -23,7 +23,7 @@ check c10d dropped dropped_messages futures messages objects options_of_gloo cal
 case $torch in
 1.* | 2.[0-5].*) ;;
 *)
-	check training ddp_hooks ddp_logging compiled_ddp ddp_beside_another join fsdp2_with_tp pipeline_1f1b checkpoint_async
+	check training ddp_hooks ddp_logging compiled_ddp ddp_beside_another join fsdp2_with_tp comm_debug_mode pipeline_1f1b checkpoint_async
 	[ "${ALL-}" != yes ] || check functional
 	;;
 esac

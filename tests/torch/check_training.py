@@ -322,6 +322,29 @@ def fsdp2_with_tp():
         equal(q.full_tensor(), p, **CLOSE)
 
 
+def comm_debug_mode():
+    """torch's CommDebugMode counts the calls that it counts over gloo."""
+    from torch.distributed.tensor.debug import CommDebugMode
+    operators = torch.ops.c10d
+    model = sharded()
+    with CommDebugMode() as forward:
+        loss = model(batch(0)).sum()
+    count = forward.get_comm_counts()
+    gathers = count[operators._allgather_base_]
+    assert gathers and len(count) == 1, count
+    with CommDebugMode() as backward:
+        loss.backward()
+    assert backward.get_comm_counts()[operators._reduce_scatter_base_] == \
+        gathers, backward.get_comm_counts()
+    with CommDebugMode() as direct:
+        dist.all_reduce(torch.ones(1))
+        dist.barrier()
+        dist.all_gather_object([None] * SIZE, 1)
+        dist._functional_collectives.all_reduce(
+            torch.ones(1), "sum", dist.group.WORLD).sum()
+    assert direct.get_total_counts() == 4, direct.get_comm_counts()
+
+
 def folder():
     """A folder that all ranks know."""
     where = [tempfile.mkdtemp() if dist.get_rank() == 0 else None]
@@ -479,6 +502,6 @@ if __name__ == "__main__":
         ddp, ddp_variants, ddp_unused, ddp_no_sync, ddp_buffers, ddp_hooks,
         ddp_logging, ddp_own_hook, ddp_beside_another, join, averagers, zero,
         fsdp1, fsdp2, fsdp2_mixed, fsdp2_clip_and_accumulate, fsdp2_with_tp,
-        checkpoint, checkpoint_async, pipeline_gpipe, pipeline_1f1b,
-        pipeline_interleaved, pipeline_zero_bubble, data_loader,
+        comm_debug_mode, checkpoint, checkpoint_async, pipeline_gpipe,
+        pipeline_1f1b, pipeline_interleaved, pipeline_zero_bubble, data_loader,
         compiled_collectives, compiled_ddp])
