@@ -82,8 +82,12 @@ static double farthest(const float *a, const float *b)
 {
 	double far = 0;
 
-	for (size_t i = 0; i < CONVNET_NUMEL; i++)
-		far = fmax(far, fabs((double)a[i] - (double)b[i]));
+	for (size_t i = 0; i < CONVNET_NUMEL; i++) {
+		double apart = fabs((double)a[i] - (double)b[i]);
+
+		if (apart > far)
+			far = apart;
+	}
 	return far;
 }
 
