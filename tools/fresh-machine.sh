@@ -5,7 +5,8 @@
 # targets there (default: demo test).
 #
 # Packages come from wherever this machine's own apt takes them. Needs root and
-# debootstrap; exit status 77 without.
+# debootstrap; exit status 77 without. ARCH=arm64 makes a system for ARM64, which
+# another processor runs where qemu-user-static is installed, slowly.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -44,8 +45,8 @@ trap clean_up EXIT
 trap 'exit 130' INT TERM
 
 echo "== a bare Debian ($suite) in $root"
-debootstrap --variant=minbase --include=make,git,ca-certificates "$suite" \
-	"$root" "$mirror"
+debootstrap --arch="${ARCH:-$(dpkg --print-architecture)}" --variant=minbase \
+	--include=make,git,ca-certificates "$suite" "$root" "$mirror"
 
 # A machine's root is a mount point, without which no network namespace is
 # entered.
