@@ -29,6 +29,7 @@
 struct trial {
 	struct model model;
 	struct model_row rows[2 * LAYERS];
+	struct dist_ddp_parameter phantoms[2 * LAYERS];
 	char names[2 * LAYERS][24];
 	struct workload_arguments arguments;
 	struct layers layers;
@@ -39,8 +40,10 @@ struct trial {
 
 static void make_model(struct trial *t)
 {
-	t->model = (struct model){
-		.name = "equal", .rows = t->rows, .num_rows = 2 * LAYERS};
+	t->model = (struct model){.name = "equal",
+				  .rows = t->rows,
+				  .num_rows = 2 * LAYERS,
+				  .phantoms = t->phantoms};
 	for (int i = 0; i < 2 * LAYERS; i++) {
 		struct model_row *row = &t->rows[i];
 
@@ -53,6 +56,9 @@ static void make_model(struct trial *t)
 		row->positions = POSITIONS;
 		row->heads = i % 2 ? 0 : HEADS;
 		row->mlp = i % 2;
+		t->phantoms[i].name = row->name;
+		t->phantoms[i].parameter = t->phantoms[i].gradient =
+			dist_tensor(NULL, row->numel, DIST_FLOAT32);
 		t->model.num_parameters++;
 		t->model.numel += row->numel;
 		t->model.forward_flops += row->forward_flops;
