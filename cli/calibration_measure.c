@@ -616,14 +616,6 @@ static int own_cores(const struct calibration_job *job)
 	return binds && job->world_size > 0 ? dist__cores() : 0;
 }
 
-/* Ranks are forks, and read in the environment where they are. */
-static bool export_job(const struct calibration_job *job)
-{
-	return (!job->intra || setenv("LOCKSTEP_INTRA", job->intra, 1) == 0) &&
-	       (!job->bind_to ||
-		setenv("LOCKSTEP_BIND_TO", job->bind_to, 1) == 0);
-}
-
 int calibration_measure(const struct calibration_job *job,
 			struct calibration_measures *measures)
 {
@@ -638,7 +630,11 @@ int calibration_measure(const struct calibration_job *job,
 			    job->world_size > 0 && shares_memory(job), results};
 	int status;
 
-	if (!results || !export_job(job)) {
+	/* Ranks are forks, and read in the environment where they are. */
+	if (!results ||
+	    (job->intra && setenv("LOCKSTEP_INTRA", job->intra, 1) != 0) ||
+	    (job->bind_to &&
+	     setenv("LOCKSTEP_BIND_TO", job->bind_to, 1) != 0)) {
 		fprintf(stderr, "lockstep calibrate: cannot begin: %s\n",
 			strerror(errno));
 		return DIST_EXIT_INTERNAL;

@@ -271,11 +271,6 @@ static struct bill bill_of(const struct llm_question *question,
 	};
 }
 
-static const char *fits_of(const struct llm_memory *memory)
-{
-	return !memory->fits ? "no" : memory->tight ? "tight" : "yes";
-}
-
 static void add_row(struct dist__rows *rows,
 		    const struct llm_question *question,
 		    const struct llm_outcome *outcome)
@@ -302,7 +297,9 @@ static void add_row(struct dist__rows *rows,
 		cell_fixed(1, a->tokens_per_s_gpu),
 		cell_fixed(1, a->tflops_per_gpu), cell_percent(a->mfu),
 		cell_percent(a->hfu), cell_fixed(1, a->memory.total / 1e9),
-		cell_text(fits_of(&a->memory)),
+		cell_text(!a->memory.fits   ? "no"
+			  : a->memory.tight ? "tight"
+					    : "yes"),
 		cell_text(dist__fidelity_name(outcome->fidelity)),
 		cell_real(ms(compute)), cell_real(ms(exposed)),
 		cell_real(ms(idle)), cell_real(compute / a->step_ns),

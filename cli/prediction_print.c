@@ -36,13 +36,6 @@ static struct library_estimate choice_of(const struct prediction *p,
 	return choice;
 }
 
-static bool is_same(const struct library_estimate *a,
-		    const struct library_estimate *b)
-{
-	return strcmp(a->algorithm, b->algorithm) == 0 &&
-	       strcmp(a->protocol, b->protocol) == 0;
-}
-
 /* ---- conditions: a prediction means nothing without them ---------------- */
 
 static void add_work(json_t *conditions, const struct prediction *p)
@@ -222,7 +215,9 @@ static void print_algorithms(const struct prediction *p,
 			choice_of(p, row, b + 1 == num ? b : b + 1);
 
 		fprintf(out, " %zu", row->step.bucket_bytes[b]);
-		if (b + 1 == num || !is_same(&choice, &next))
+		if (b + 1 == num ||
+		    strcmp(choice.algorithm, next.algorithm) != 0 ||
+		    strcmp(choice.protocol, next.protocol) != 0)
 			fprintf(out, " B by %s%s%s%s", choice.algorithm,
 				*choice.protocol ? " " : "", choice.protocol,
 				b + 1 == num ? "" : ",");
@@ -340,16 +335,6 @@ static struct dist__rows rows_of(const struct prediction *p)
 
 /* ---- forms -------------------------------------------------------------- */
 
-static int print_json(json_t *conditions, struct dist__rows *rows,
-		      const struct explanation *explanation, FILE *out)
-{
-	return dist__json_print(
-		json_pack("{s:o, s:o, s:o*}", "conditions", conditions, "rows",
-			  dist__rows_json(rows), "critical_path",
-			  explanation_json(explanation)),
-		out);
-}
-
 int prediction_print(const struct prediction *p,
 		     const struct explanation *explanation,
 		     enum dist__form form, FILE *out)
@@ -360,7 +345,12 @@ int prediction_print(const struct prediction *p,
 	int status;
 
 	if (form == FORM_JSON)
-		return print_json(conditions, &rows, explanation, out);
+		return dist__json_print(
+			json_pack("{s:o, s:o, s:o*}", "conditions", conditions,
+				  "rows", dist__rows_json(&rows),
+				  "critical_path",
+				  explanation_json(explanation)),
+			out);
 	json_object_foreach(conditions, name, text) fprintf(
 		out, "%s %-10s %s\n", comment, name, json_string_value(text));
 	json_decref(conditions);

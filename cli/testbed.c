@@ -234,13 +234,6 @@ static const struct verb {
 
 /* ---- the command line ---------------------------------------------------- */
 
-static bool describes(const struct request *request)
-{
-	return request->bandwidth || request->delay || request->topology ||
-	       request->slow || request->by || request->hosts != INT_MIN ||
-	       request->mtu;
-}
-
 static enum dist_error describe(struct request *request,
 				struct dist_message *message)
 {
@@ -278,7 +271,10 @@ static int act(struct request *request, const char *name)
 	if (request->name)
 		error = testbed_read_name(request->name, &request->testbed,
 					  &message);
-	if (!error && !verb->is_new && describes(request))
+	if (!error && !verb->is_new &&
+	    (request->bandwidth || request->delay || request->topology ||
+	     request->slow || request->by || request->hosts != INT_MIN ||
+	     request->mtu))
 		return refuse("testbed",
 			      "only up and run say what the test bed is like");
 	if (!error && verb->is_new)

@@ -25,13 +25,6 @@ static struct dist__cell good(const struct accuracy *all)
 						 : "no");
 }
 
-static struct dist__cell good_blind(const struct accuracy *all)
-{
-	return cell_text(!all->num                     ? NULL
-			 : accuracy_is_good_blind(all) ? "yes"
-						       : "no");
-}
-
 /* For people a table of which no row could be predicted is left out. */
 static struct dist__rows errors_of(const struct validate *validate,
 				   bool with_empty)
@@ -68,7 +61,11 @@ static struct dist__rows errors_of(const struct validate *validate,
 				percent(&blind[1], blind[1].median),
 				percent(&blind[1], blind[1].p90),
 				percent(fit, fit->median),
-				percent(fit, fit->p90), good_blind(&blind[0]));
+				percent(fit, fit->p90),
+				cell_text(!blind[0].num ? NULL
+					  : accuracy_is_good_blind(&blind[0])
+						  ? "yes"
+						  : "no"));
 			continue;
 		}
 		outcome_choices(&of->outcome, choices, sizeof choices);

@@ -361,12 +361,6 @@ static bool read_letters(struct reading *r, int argc, const char **argv, int *i)
 	return true;
 }
 
-static bool is_help(const char *word)
-{
-	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
-	       strcmp(word, "-?") == 0;
-}
-
 static bool check_words(const struct manual *manual, int num,
 			const char *const *text, struct dist_message *message)
 {
@@ -402,7 +396,8 @@ bool arguments_read(const struct manual *manual, int *argc, const char **argv,
 		} else if (ends) {
 			i++;
 			break;
-		} else if (is_help(word)) {
+		} else if (strcmp(word, "--help") == 0 ||
+			   strcmp(word, "-h") == 0 || strcmp(word, "-?") == 0) {
 			*helped = true;
 			return true;
 		} else if (word[1] == '-') {

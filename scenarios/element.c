@@ -80,16 +80,6 @@ static double load_pair(double real, double imaginary)
 	return imaginary == -real ? real : NAN;
 }
 
-static bool is_integer(enum dist_dtype dtype)
-{
-	return dtype >= DIST_INT8 && dtype <= DIST_UINT64;
-}
-
-static bool is_float(enum dist_dtype dtype)
-{
-	return dtype <= DIST_FLOAT64 || dtype >= DIST_COMPLEX64;
-}
-
 double element_load(enum dist_dtype dtype, const void *data, size_t i)
 {
 	switch (dtype) {
@@ -172,8 +162,8 @@ double element_round(enum dist_dtype dtype, double value)
 
 	/* Whole numbers that every type of floats holds: most of what tests
 	 * compute with. */
-	if (is_float(dtype) && value >= -256 && value <= 256 &&
-	    value == (double)(int)value)
+	if ((dtype <= DIST_FLOAT64 || dtype >= DIST_COMPLEX64) &&
+	    value >= -256 && value <= 256 && value == (double)(int)value)
 		return value;
 	element_store(dtype, room, 0, value);
 	return element_load(dtype, room, 0);
@@ -222,6 +212,7 @@ double element_divide(enum dist_dtype dtype, double value, int divisor)
 {
 	double quotient = value / divisor;
 
-	return round_result(dtype,
-			    is_integer(dtype) ? trunc(quotient) : quotient);
+	return round_result(dtype, dtype >= DIST_INT8 && dtype <= DIST_UINT64
+					   ? trunc(quotient)
+					   : quotient);
 }

@@ -128,12 +128,6 @@ static enum dist_error make_messages(struct training *t,
 	return error;
 }
 
-static enum dist_error make_group(struct training *t, struct llm_stages *s)
-{
-	return grid_group(t->group, t->world_size / s->num, s->num, "pp",
-			  &s->group);
-}
-
 enum dist_error llm_stages_init(struct training *t)
 {
 	struct llm *llm = t->state;
@@ -157,7 +151,8 @@ enum dist_error llm_stages_init(struct training *t)
 	s->awaited = calloc(num * steps, sizeof *s->awaited);
 	if (!s->sent || !s->received || !s->sent_ns || !s->waits || !s->awaited)
 		return DIST_ERR_NO_MEMORY;
-	error = make_group(t, s);
+	error = grid_group(t->group, t->world_size / s->num, s->num, "pp",
+			   &s->group);
 	for (i = 0; !error && i < llm->num_actions; i++)
 		if (llm->actions[i].way != LLM_WEIGHTS)
 			error = make_messages(t, &llm->actions[i]);
@@ -283,13 +278,6 @@ static enum dist_error send(struct training *t, const struct llm_action *action)
 			  &message->pending.work);
 }
 
-/* Whether action i is the last of its exchange. */
-static bool ends_exchange(const struct llm *llm, size_t i)
-{
-	return i + 1 == llm->num_actions ||
-	       llm->actions[i + 1].exchange > llm->actions[i].exchange;
-}
-
 /* Sends what the actions of an exchange gave out, of which i is the last, asks
  * for what the next one needs, and waits for both. */
 static enum dist_error exchange(struct training *t, size_t i)
@@ -327,7 +315,10 @@ enum dist_error llm_stages_after(struct training *t, size_t i)
 		return DIST_OK;
 	if (llm->stages.ahead)
 		return send(t, &llm->actions[i]);
-	return ends_exchange(llm, i) ? exchange(t, i) : DIST_OK;
+	if (i + 1 == llm->num_actions ||
+	    llm->actions[i + 1].exchange > llm->actions[i].exchange)
+		return exchange(t, i);
+	return DIST_OK;
 }
 
 enum dist_error llm_stages_finish(struct training *t)

@@ -40,14 +40,6 @@ bool sweep_is_in_place(enum collective collective)
 	       collective != COLLECTIVE_SENDRECV;
 }
 
-static bool is_rooted(enum collective collective)
-{
-	return collective == COLLECTIVE_BROADCAST ||
-	       collective == COLLECTIVE_REDUCE ||
-	       collective == COLLECTIVE_GATHER ||
-	       collective == COLLECTIVE_SCATTER;
-}
-
 const char *sweep_name(enum collective collective)
 {
 	return collective == COLLECTIVE_ALL_TO_ALL
@@ -126,7 +118,12 @@ void sweep_print_header(FILE *out, const struct sweep *sweep, int world_size,
 void sweep_print_row(FILE *out, const struct sweep *sweep,
 		     const struct sweep_row *row)
 {
-	int root = is_rooted(sweep->collective) ? sweep->root : -1;
+	int root = (sweep->collective == COLLECTIVE_BROADCAST ||
+		    sweep->collective == COLLECTIVE_REDUCE ||
+		    sweep->collective == COLLECTIVE_GATHER ||
+		    sweep->collective == COLLECTIVE_SCATTER)
+			   ? sweep->root
+			   : -1;
 	const char *op = sweep_reduces(sweep->collective)
 				 ? name_of(ops, (int)sweep->op)
 				 : "none";

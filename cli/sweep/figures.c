@@ -153,13 +153,6 @@ static void tell_shared(const struct study *study, struct figure *figure)
 					: study_value(study, figure->point, i));
 }
 
-/* Returns whether there is more than one algorithm to be seen. */
-static bool is_worth(const struct figure *figure, const struct answers *answers)
-{
-	return figure->kind != FIGURE_CHOSEN ||
-	       figure_algorithms(figure, answers) > 1;
-}
-
 /* Adds the figures of a kind to num of them; returns the new number. */
 static size_t plan_kind(const struct answers *answers, enum figure_kind kind,
 			struct figure *figures, size_t num)
@@ -183,7 +176,10 @@ static size_t plan_kind(const struct answers *answers, enum figure_kind kind,
 	for (size_t p = 0; p < answers->num && num < first + FIGURES_OF_A_KIND;
 	     p++) {
 		figure.point = p;
-		if (!is_first(study, &figure, p) || !is_worth(&figure, answers))
+		/* Of the chosen, more than one algorithm is to be seen. */
+		if (!is_first(study, &figure, p) ||
+		    (figure.kind == FIGURE_CHOSEN &&
+		     figure_algorithms(&figure, answers) <= 1))
 			continue;
 		tell_shared(study, &figure);
 		snprintf(figure.name, sizeof figure.name, "%s-%zu",

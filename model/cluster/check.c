@@ -28,11 +28,6 @@ platform_nodes_of(const struct platform_description *d, int node)
 	return &d->nodes[kind];
 }
 
-static bool shares_out(int a, int b)
-{
-	return a % b == 0 || b % a == 0;
-}
-
 /* Whether every GPU has an NVLink, and none leads past the last GPU. */
 static bool mesh_fits(const struct platform_nodes *n)
 {
@@ -80,7 +75,7 @@ static enum dist_error check_nodes(const struct platform_nodes *n, bool alone,
 				    "more than one node: expected --inter, how "
 				    "a node reaches others");
 	if (n->inter.fabric[0] && !n->inter.bonded &&
-	    !shares_out(n->gpus, n->inter.nics))
+	    n->gpus % n->inter.nics != 0 && n->inter.nics % n->gpus != 0)
 		return dist__refuse(
 			message,
 			"--inter: %d cards do not share out among %d GPUs: "

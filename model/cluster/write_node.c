@@ -27,11 +27,6 @@ static int socket_of(const struct platform_nodes *n, int gpu)
 	return gpu / (n->gpus / n->intra.sockets);
 }
 
-static int bundle_of(const struct platform_nodes *n, int gpu)
-{
-	return gpu / (n->gpus / platform_count_bundles(n));
-}
-
 static double bundle_Bps(const struct platform_nodes *n)
 {
 	return n->inter.nic.bandwidth_Bps * n->inter.nics /
@@ -227,7 +222,7 @@ static void write_rail(struct platform_writer *w, int node,
 		       const struct platform_nodes *n, int gpu,
 		       const char *exit)
 {
-	int bundle = bundle_of(n, gpu);
+	int bundle = gpu / (n->gpus / platform_count_bundles(n));
 	struct way way = {.num_links = 0};
 
 	snprintf(way.from, NAME_SIZE, "gpu%d", gpu);

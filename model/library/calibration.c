@@ -7,18 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool same_transport(const char *a, const char *b)
-{
-	return strcmp(a, b ? b : "") == 0;
-}
-
 const struct calibration *
 library_calibration_find(const struct calibration *all, size_t num,
 			 const char *library, const char *transport)
 {
 	for (size_t i = 0; i < num; i++)
 		if (strcmp(all[i].library, library) == 0 &&
-		    same_transport(all[i].transport, transport))
+		    strcmp(all[i].transport, transport ? transport : "") == 0)
 			return &all[i];
 	return NULL;
 }

@@ -183,12 +183,6 @@ static double node_byte_ns(const struct dist__profile *profile,
 			MOVED_SHARED);
 }
 
-static bool reduces(enum dist__op_kind op)
-{
-	return op == DIST__ALL_REDUCE || op == DIST__REDUCE ||
-	       op == DIST__REDUCE_SCATTER;
-}
-
 /* What a sum takes besides messages: malloc() asks the system for memory of
  * more than the cache's size anew each time. */
 static void add_sums(const struct dist__profile *profile,
@@ -238,7 +232,8 @@ struct message_law library_message_law(const struct dist__profile *profile,
 		law.overhead_ns +=
 			1e3 * constant(profile,
 				       tcp ? "tcp_device_us" : "device_us", 0);
-	if (reduces(call->op))
+	if (call->op == DIST__ALL_REDUCE || call->op == DIST__REDUCE ||
+	    call->op == DIST__REDUCE_SCATTER)
 		add_sums(profile, fabric,
 			 (double)(call->numel * call->element_bytes), &law);
 	return law;

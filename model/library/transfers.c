@@ -221,17 +221,13 @@ static void add_message(struct seating *s, bool by_rails, int from, int to,
 	add(s, via, to, true, share);
 }
 
-static bool is_even(const struct seating *s)
-{
-	return s->ranks == s->nodes * s->most;
-}
-
 static void add_messages(struct seating *s, const struct library_call *call,
 			 bool by_rails)
 {
 	double share = 1.0 / s->ranks;
 
-	if (call->op == DIST__ALL_TO_ALL && by_rails && is_even(s)) {
+	if (call->op == DIST__ALL_TO_ALL && by_rails &&
+	    s->ranks == s->nodes * s->most) {
 		/* All to all by rails, where nodes are alike: from each rank of
 		 * a node inside it to each other the bytes for the ranks of
 		 * that place on all nodes, and from there to each other node

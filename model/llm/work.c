@@ -4,16 +4,6 @@
 
 #include "model/llm/passes.h"
 
-static bool is_eight_bit(enum llm_precision precision)
-{
-	return precision == LLM_FP8 || precision == LLM_MXFP8;
-}
-
-static double element_bytes(enum llm_precision precision)
-{
-	return precision == LLM_FP32 || precision == LLM_TF32 ? 4 : 2;
-}
-
 /* Describes a layer of that kind. */
 static void slice_init(struct llm_slice *s, enum llm_layer_kind kind)
 {
@@ -30,10 +20,11 @@ static void slice_init(struct llm_slice *s, enum llm_layer_kind kind)
 	s->document =
 		l->document > 0 && l->document < l->seq ? l->document : l->seq;
 	s->keys = llm_mean_keys(s->model, s->document, s->local);
-	s->element = element_bytes(l->precision);
-	s->operand = is_eight_bit(l->precision) ? 1
-		     : l->precision == LLM_FP4  ? 0.5
-						: s->element;
+	s->element =
+		l->precision == LLM_FP32 || l->precision == LLM_TF32 ? 4 : 2;
+	s->operand = l->precision == LLM_FP8 || l->precision == LLM_MXFP8 ? 1
+		     : l->precision == LLM_FP4                            ? 0.5
+					       : s->element;
 }
 
 static void set_passes(const struct llm_slice *s, enum llm_layer_kind kind)

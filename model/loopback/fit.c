@@ -248,11 +248,6 @@ static double copy_Bps(const struct calibration_measures *m, int i)
 	return (double)calibration_bytes[i] / m->copies[i].median * 1e9;
 }
 
-static bool has_core_exchanges(const struct calibration_measures *m)
-{
-	return m->core_exchange[CALIBRATION_SIZES - 1].median > 0;
-}
-
 /* What a byte takes of exchanges of each size but the first. By TCP and on one
  * core, where ranks take turns, bytes that seem slower than those of the next
  * longer were waiting for one. Through memory they wait for their lines to come
@@ -286,7 +281,9 @@ static void fit_rates(const struct calibration_measures *m,
 
 	bytes_ns(m, model, m->exchange, each_ns);
 	bytes_ns(m, model,
-		 has_core_exchanges(m) ? m->core_exchange : m->exchange,
+		 m->core_exchange[CALIBRATION_SIZES - 1].median > 0
+			 ? m->core_exchange
+			 : m->exchange,
 		 core_ns);
 	longest_ns = each_ns[CALIBRATION_SIZES - 1];
 	while (first < CALIBRATION_SIZES - 1 &&

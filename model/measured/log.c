@@ -306,17 +306,6 @@ static double ratio_of(const struct reader *r)
 	return 0;
 }
 
-static enum dist_error refuse_unnamed(const struct reader *r)
-{
-	return dist__tsv_refuse(
-		&r->table->tsv, r->line, r->message,
-		"the collective, which %s: --collective%s",
-		r->run.ambiguous ? "several commands before it name"
-				 : "it does not say",
-		ratio_of(r) > 1.01 ? " all_reduce, as busbw is above algbw"
-				   : " NAME");
-}
-
 static enum dist_error refuse_uncounted(const struct reader *r,
 					enum collective collective)
 {
@@ -382,7 +371,14 @@ static enum dist_error find_facts(const struct reader *r,
 	if (facts->collective)
 		(void)collective_find(facts->collective, &all->collective);
 	else if (!run->test || run->ambiguous)
-		return refuse_unnamed(r);
+		return dist__tsv_refuse(
+			&r->table->tsv, r->line, r->message,
+			"the collective, which %s: --collective%s",
+			r->run.ambiguous ? "several commands before it name"
+					 : "it does not say",
+			ratio_of(r) > 1.01
+				? " all_reduce, as busbw is above algbw"
+				: " NAME");
 	else
 		all->collective = run->test->collective;
 	all->ranks = facts->ranks ? facts->ranks : log_run_ranks(run);

@@ -51,13 +51,6 @@ static const struct tsv_field fields[] = {
 
 /* ---- consistency ------------------------------------------------------ */
 
-/* The published rate: of all GPUs, or of one. */
-static const struct value_number *rate_of(const struct step_row *row)
-{
-	return row->throughput.known ? &row->throughput
-				     : &row->throughput_per_gpu;
-}
-
 /* What that rate counts of one step; 0: not known. */
 static double work_of(const struct step_row *row)
 {
@@ -88,7 +81,9 @@ static enum dist_error check_row(const struct tsv_table *tsv, size_t i,
 				 const void *of, struct dist_message *message)
 {
 	const struct step_row *row = of;
-	const struct value_number *rate = rate_of(row);
+	const struct value_number *rate = row->throughput.known
+						  ? &row->throughput
+						  : &row->throughput_per_gpu;
 	int line = tsv->lines[i];
 	double work;
 

@@ -127,14 +127,6 @@ static void fill_machine(struct llm_case *made)
 
 /* ---- layout ------------------------------------------------------------ */
 
-static enum llm_shard shard_of(const char *word)
-{
-	return is(word, "ddp")    ? LLM_DDP
-	       : is(word, "fsdp") ? LLM_FSDP
-	       : is(word, "hsdp") ? LLM_HSDP
-				  : LLM_ZERO1;
-}
-
 /* Recomputation: "selective" of FMS is of every second layer or third, and
  * "selective layer" of torchtitan of every second. */
 /* Of so many modules that a layer has (Megatron-LM --recompute-modules). */
@@ -267,7 +259,10 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	bool experts = made->model.experts > 0;
 
 	made->software = deepspeed ? LLM_OLD : software_of(row);
-	l->shard = shard_of(row->shard);
+	l->shard = is(row->shard, "ddp")    ? LLM_DDP
+		   : is(row->shard, "fsdp") ? LLM_FSDP
+		   : is(row->shard, "hsdp") ? LLM_HSDP
+					    : LLM_ZERO1;
 	if (recipe && is(recipe->shard, "fsdp") && !is(row->shard, "zero1"))
 		l->shard = LLM_FSDP;
 	if (l->shard == LLM_HSDP || (l->shard == LLM_ZERO1 && !experts))
