@@ -95,27 +95,6 @@ static void look_at_rate(struct calibrate_advice *advice,
 		    share * 100, row->bytes >> 20);
 }
 
-static void look_at_bounds(struct calibrate_advice *advice,
-			   const struct calibration *calibration)
-{
-	for (size_t i = 0; i < calibration->num_constants; i++) {
-		const struct calibration_constant *c =
-			&calibration->constants[i];
-
-		if (c->is_at_bound && strcmp(c->name, "launch_us") == 0)
-			add(advice,
-			    "launch_us ends at %g, its bound: calls start "
-			    "sooner than modelled; were they timed in a CUDA "
-			    "graph (-G) or several at once (-m)?",
-			    c->value);
-		else if (c->is_at_bound)
-			add(advice,
-			    "%s ends at %g, its bound: is it this machine and "
-			    "transport?",
-			    c->name, c->value);
-	}
-}
-
 /* Times of one size, and of sizes that follow each other. Rows of a run are in
  * its order: out of place, in place, the next size. */
 static void look_at_noise(struct calibrate_advice *advice,
@@ -167,7 +146,22 @@ void calibrate_advise(struct calibrate_advice *advice,
 	if (!largest)
 		return;
 	look_at_rate(advice, machine, largest);
-	look_at_bounds(advice, calibration);
+	for (size_t i = 0; i < calibration->num_constants; i++) {
+		const struct calibration_constant *c =
+			&calibration->constants[i];
+
+		if (c->is_at_bound && strcmp(c->name, "launch_us") == 0)
+			add(advice,
+			    "launch_us ends at %g, its bound: calls start "
+			    "sooner than modelled; were they timed in a CUDA "
+			    "graph (-G) or several at once (-m)?",
+			    c->value);
+		else if (c->is_at_bound)
+			add(advice,
+			    "%s ends at %g, its bound: is it this machine and "
+			    "transport?",
+			    c->name, c->value);
+	}
 	look_at_noise(advice, table);
 	/* What nothing else explains. */
 	if (error <= TOO_FAR || advice->num > before)

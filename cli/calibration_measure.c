@@ -459,26 +459,6 @@ static void plan_calls(const struct measurer *m, struct plan *plan,
 	add(plan, &all->waits, waits, SMALL, STREAMED, DIST_AVG);
 }
 
-/* What bytes take, from the shortest messages on. */
-static void plan_bytes(const struct measurer *m, struct plan *plan,
-		       struct calibration_measures *all)
-{
-	for (int i = 1; i < CALIBRATION_SIZES; i++) {
-		plan_exchange(m, plan, all, i);
-		if (m->in_memory && i == CALIBRATION_ONE_WAY)
-			add(plan, &all->one_way, one_way, calibration_bytes[i],
-			    4 * STREAM, DIST_MAX);
-	}
-	add(plan, &all->pair_message, one_way,
-	    calibration_bytes[CALIBRATION_PAIR], STREAM, DIST_MAX);
-	add(plan, &all->reduce, reductions, MIB, REDUCTIONS, DIST_AVG)
-		->warms_up = true;
-	for (int i = 1; i < CALIBRATION_SIZES; i++)
-		add(plan, &all->copies[i], copies, calibration_bytes[i],
-		    exchange_rounds[i], DIST_AVG)
-			->warms_up = true;
-}
-
 static enum dist_error take_plan(struct measurer *m, struct plan *plan,
 				 int passes)
 {
@@ -503,7 +483,22 @@ static enum dist_error take_all(struct measurer *m, int passes,
 
 	all->world_size = m->world_size;
 	plan_calls(m, &of_calls, all);
-	plan_bytes(m, &of_bytes, all);
+
+	/* What bytes take, from the shortest messages on. */
+	for (int i = 1; i < CALIBRATION_SIZES; i++) {
+		plan_exchange(m, &of_bytes, all, i);
+		if (m->in_memory && i == CALIBRATION_ONE_WAY)
+			add(&of_bytes, &all->one_way, one_way,
+			    calibration_bytes[i], 4 * STREAM, DIST_MAX);
+	}
+	add(&of_bytes, &all->pair_message, one_way,
+	    calibration_bytes[CALIBRATION_PAIR], STREAM, DIST_MAX);
+	add(&of_bytes, &all->reduce, reductions, MIB, REDUCTIONS, DIST_AVG)
+		->warms_up = true;
+	for (int i = 1; i < CALIBRATION_SIZES; i++)
+		add(&of_bytes, &all->copies[i], copies, calibration_bytes[i],
+		    exchange_rounds[i], DIST_AVG)
+			->warms_up = true;
 	for (size_t i = 0; !error && i < of_calls.num; i++) {
 		struct plan one = {.measures = {of_calls.measures[i]},
 				   .num = 1};

@@ -62,14 +62,10 @@ static bool has_sizes(const struct dist__comparison *comparison)
 static int write_tables(const struct request *request,
 			const struct comparison_story *document)
 {
-	char beside[4096], title[512];
-	const char *tsv = request->form.tsv;
+	char beside[PLOT_PATH], title[512];
+	const char *tsv = plot_data(request->form.tsv, request->plot, beside);
 	struct dist_message message;
 
-	if (request->plot && !tsv) {
-		plot_data_path(request->plot, beside, sizeof beside);
-		tsv = beside;
-	}
 	if (tsv && comparison_write_tsv(document, tsv, &message)) {
 		return refuse("compare", "%s", message.text);
 	}

@@ -298,8 +298,11 @@ static void copy_without_numbers(const char *text, char *to, size_t size)
 	to[used] = '\0';
 }
 
-static void name_part(const struct dist__leg *leg, char what[96])
+static void add_part(struct part parts[MOST_PARTS], size_t *num,
+		     const struct dist__leg *leg)
 {
+	char what[96];
+	size_t i = 0;
 	const struct stretch alone = {.first = leg, .num = 1};
 	char words[80] = "";
 
@@ -321,15 +324,6 @@ static void name_part(const struct dist__leg *leg, char what[96])
 	} else {
 		snprintf(what, 96, "does what is not told");
 	}
-}
-
-static void add_part(struct part parts[MOST_PARTS], size_t *num,
-		     const struct dist__leg *leg)
-{
-	char what[96];
-	size_t i = 0;
-
-	name_part(leg, what);
 	while (i < *num && strcmp(parts[i].what, what) != 0)
 		i++;
 	if (i == MOST_PARTS - 1 && i == *num)

@@ -50,19 +50,6 @@ const struct manual manual_explore = {
 	.most_words = ANY_WORDS,
 	.ends_at_word = true};
 
-/* What the options ask for, for dist_launch(). What is asked for is explored,
- * even if with nothing but defaults. */
-static void print_bounds(const struct command_line *line, char text[128])
-{
-	snprintf(text, 128, "skew=%d%s", line->skew,
-		 line->values ? ",values" : "");
-	if (line->max_runs)
-		(void)dist__append(text, 128, ",max-runs=%d", line->max_runs);
-	if (line->max_seconds)
-		(void)dist__append(text, 128, ",max-seconds=%d",
-				   line->max_seconds);
-}
-
 int command_explore(int argc, const char **argv)
 {
 	struct command_line line = {.request = {.backend = "sim"}, .skew = 64};
@@ -72,7 +59,16 @@ int command_explore(int argc, const char **argv)
 
 	if (run_options_read(argc, argv, &manual_explore, &line, &plan,
 			     &status)) {
-		print_bounds(&line, bounds);
+		/* What the options ask for, for dist_launch(). What is asked
+		 * for is explored, even if with nothing but defaults. */
+		snprintf(bounds, 128, "skew=%d%s", line.skew,
+			 line.values ? ",values" : "");
+		if (line.max_runs)
+			(void)dist__append(bounds, 128, ",max-runs=%d",
+					   line.max_runs);
+		if (line.max_seconds)
+			(void)dist__append(bounds, 128, ",max-seconds=%d",
+					   line.max_seconds);
 		line.request.explore = bounds;
 		if (strcmp(line.request.backend, "sim") != 0)
 			status = refuse("explore",

@@ -38,13 +38,16 @@ int plot_check(const char *command, const char *picture)
 	return DIST_EXIT_USAGE;
 }
 
-void plot_data_path(const char *picture, char *path, size_t size)
+const char *plot_data(const char *tsv, const char *picture,
+		      char path[PLOT_PATH])
 {
-	size_t length = strlen(picture);
-
-	if (format_of(picture))
-		length -= strlen(".svg");
-	snprintf(path, size, "%.*s.tsv", (int)length, picture);
+	if (tsv || !picture)
+		return tsv;
+	snprintf(path, PLOT_PATH, "%.*s.tsv",
+		 (int)(strlen(picture) -
+		       (format_of(picture) ? strlen(".svg") : 0)),
+		 picture);
+	return path;
 }
 
 /* The name within a path, without the suffix of platforms and profiles. */

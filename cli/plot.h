@@ -20,9 +20,12 @@ int plot_draw(const char *command, const char *script, const char *input,
  * message. Call it before anything is written. */
 int plot_check(const char *command, const char *picture);
 
-/* plot_data_path stores in path the name of picture's TSV file: the same with
- * suffix .tsv. */
-void plot_data_path(const char *picture, char *path, size_t size);
+#define PLOT_PATH 4096
+
+/* plot_data returns the TSV file to draw: tsv, if it is one, else picture's,
+ * with its suffix .tsv, which it writes to path; NULL: there is neither. */
+const char *plot_data(const char *tsv, const char *picture,
+		      char path[PLOT_PATH]);
 
 /* plot_title writes what is drawn and the conditions in trace: "Timeline: sim,
  * 8 ranks, platform star-8, profile default". */

@@ -38,26 +38,6 @@ static struct library_estimate choice_of(const struct prediction *p,
 
 /* ---- conditions: a prediction means nothing without them ---------------- */
 
-static void add_work(json_t *conditions, const struct prediction *p)
-{
-	const struct workload_setup *setup = p->request->setup;
-	const struct model *model = &setup->model;
-	const char *kind = setup->job.workload->name;
-	char flags[192];
-
-	workload_arguments_describe(setup->job.arguments, kind, flags,
-				    sizeof flags);
-	json_object_set_new(conditions, "workload",
-			    json_sprintf("%s%s", kind, flags));
-	json_object_set_new(conditions, "model",
-			    json_sprintf("%s: %zu parameters in %zu tensors, "
-					 "float32, forward %.4g GFLOP a sample",
-					 model->name, model->numel,
-					 model->num_parameters,
-					 model->forward_flops / 1e9));
-	json_object_set_new(conditions, "compute", json_string(setup->compute));
-}
-
 static void add_place(json_t *conditions, const struct prediction *p)
 {
 	const struct prediction_request *request = p->request;
@@ -181,8 +161,22 @@ static json_t *conditions_of(const struct prediction *p)
 {
 	json_t *conditions = json_object();
 	char text[256];
+	const struct workload_setup *setup = p->request->setup;
+	const struct model *model = &setup->model;
+	const char *kind = setup->job.workload->name;
+	char flags[192];
 
-	add_work(conditions, p);
+	workload_arguments_describe(setup->job.arguments, kind, flags,
+				    sizeof flags);
+	json_object_set_new(conditions, "workload",
+			    json_sprintf("%s%s", kind, flags));
+	json_object_set_new(conditions, "model",
+			    json_sprintf("%s: %zu parameters in %zu tensors, "
+					 "float32, forward %.4g GFLOP a sample",
+					 model->name, model->numel,
+					 model->num_parameters,
+					 model->forward_flops / 1e9));
+	json_object_set_new(conditions, "compute", json_string(setup->compute));
 	add_place(conditions, p);
 	json_object_set_new(conditions, "network",
 			    json_string(p->rows[0].survey.network));

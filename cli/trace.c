@@ -145,8 +145,6 @@ static enum dist_error timeline_write_tsv(const struct dist__trace *trace,
 	return dist__rows_write(&timeline.bars, NULL, path, message);
 }
 
-#define PATH_SIZE 4096
-
 /* More ranks than this make bars too thin to be read. */
 #define MOST_DRAWN_RANKS 32
 
@@ -275,18 +273,14 @@ static int choose_window(const struct request *request,
 
 static int gantt(const struct request *request, const struct dist__trace *trace)
 {
-	const char *tsv = request->form.tsv;
-	char beside[PATH_SIZE], title[512];
+	char beside[PLOT_PATH], title[512];
+	const char *tsv = plot_data(request->form.tsv, request->output, beside);
 	struct timeline_window window;
 	struct dist_message message;
 	int status = choose_window(request, trace, &window);
 
 	if (status)
 		return status;
-	if (!tsv && request->output) {
-		plot_data_path(request->output, beside, sizeof beside);
-		tsv = beside;
-	}
 	if (!tsv)
 		return refuse("trace", "gantt: expected -o FILE.svg, -o "
 				       "FILE.png or --tsv FILE");

@@ -71,47 +71,6 @@ static void finish(struct kind *kind, double *times)
 	kind->max_ns = times[kind->num - 1];
 }
 
-static void sum_up_calls(const struct dist__trace_call *const *calls, size_t n,
-			 struct kinds *kinds, double *times)
-{
-	size_t next;
-
-	for (size_t i = 0; i < n; i = next) {
-		struct kind kind = {.call = calls[i]};
-
-		for (next = i; next < n; next++) {
-			if (by_kind(&calls[i], &calls[next]) != 0)
-				break;
-			kind.num_failed += calls[next]->error != NULL;
-			count(&kind, times, calls[next]->started_ns,
-			      calls[next]->ended_ns);
-		}
-		finish(&kind, times);
-		kinds->all[kinds->num++] = kind;
-	}
-}
-
-/* Labels are few and strings are shared, so a label is known by its address. */
-static void sum_up_spans(const struct dist__trace *trace, struct kinds *kinds,
-			 double *times)
-{
-	for (size_t i = 0; i < trace->num_spans; i++) {
-		struct kind kind = {.label = trace->spans[i].label};
-		bool known = false;
-
-		for (size_t k = 0; k < kinds->num && !known; k++)
-			known = kinds->all[k].label == kind.label;
-		for (size_t k = i; !known && k < trace->num_spans; k++)
-			if (trace->spans[k].label == kind.label)
-				count(&kind, times, trace->spans[k].started_ns,
-				      trace->spans[k].ended_ns);
-		if (known)
-			continue;
-		finish(&kind, times);
-		kinds->all[kinds->num++] = kind;
-	}
-}
-
 static int sum_up(const struct dist__trace *trace, struct kinds *kinds)
 {
 	size_t n = trace->num_calls + trace->num_spans;
@@ -122,8 +81,40 @@ static int sum_up(const struct dist__trace *trace, struct kinds *kinds)
 	kinds->num = 0;
 	kinds->all = calloc(n + 1, sizeof *kinds->all);
 	if (calls && times && kinds->all) {
-		sum_up_calls(calls, trace->num_calls, kinds, times);
-		sum_up_spans(trace, kinds, times);
+		size_t next;
+
+		for (size_t i = 0; i < trace->num_calls; i = next) {
+			struct kind kind = {.call = calls[i]};
+
+			for (next = i; next < trace->num_calls; next++) {
+				if (by_kind(&calls[i], &calls[next]) != 0)
+					break;
+				kind.num_failed += calls[next]->error != NULL;
+				count(&kind, times, calls[next]->started_ns,
+				      calls[next]->ended_ns);
+			}
+			finish(&kind, times);
+			kinds->all[kinds->num++] = kind;
+		}
+
+		/* Labels are few and strings are shared, so a label is known by
+		 * its address. */
+		for (size_t i = 0; i < trace->num_spans; i++) {
+			struct kind kind = {.label = trace->spans[i].label};
+			bool known = false;
+
+			for (size_t k = 0; k < kinds->num && !known; k++)
+				known = kinds->all[k].label == kind.label;
+			for (size_t k = i; !known && k < trace->num_spans; k++)
+				if (trace->spans[k].label == kind.label)
+					count(&kind, times,
+					      trace->spans[k].started_ns,
+					      trace->spans[k].ended_ns);
+			if (known)
+				continue;
+			finish(&kind, times);
+			kinds->all[kinds->num++] = kind;
+		}
 	}
 	n = calls && times && kinds->all;
 	free(calls);

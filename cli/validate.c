@@ -85,14 +85,10 @@ static int draw(const struct validate *validate,
 {
 	const char *picture = line->plot ? line->plot : line->plot_errors;
 	struct dist_message message;
-	const char *tsv = line->form.tsv;
 	int status = DIST_EXIT_OK;
-	char beside[4096];
+	char beside[PLOT_PATH];
+	const char *tsv = plot_data(line->form.tsv, picture, beside);
 
-	if (!tsv && picture) {
-		plot_data_path(picture, beside, sizeof beside);
-		tsv = beside;
-	}
 	if (line->errors &&
 	    validate_write_errors(validate, line->errors, &message))
 		return refuse("validate", "%s", message.text);

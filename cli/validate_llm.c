@@ -525,17 +525,13 @@ static enum dist_error predict(struct made *made,
 static int draw(const struct made *made,
 		const struct validate_llm_request *request)
 {
-	const char *tsv = request->form->tsv;
+	char beside[PLOT_PATH];
+	const char *tsv = plot_data(request->form->tsv, request->plot, beside);
 	struct dist__rows rows;
 	struct dist_message message;
-	char beside[4096];
 
-	if (!tsv && !request->plot)
+	if (!tsv)
 		return DIST_EXIT_OK;
-	if (!tsv) {
-		plot_data_path(request->plot, beside, sizeof beside);
-		tsv = beside;
-	}
 	rows = rows_of(made);
 	if (dist__rows_write(&rows, NULL, tsv, &message))
 		return refuse("validate", "%s", message.text);

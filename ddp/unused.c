@@ -36,22 +36,6 @@ static size_t list_missing(const struct dist_ddp *ddp, char *text, size_t size)
 	return num;
 }
 
-static void keep_graph(struct dist_ddp *ddp)
-{
-	size_t i;
-
-	for (i = 0; i < ddp->num; i++) {
-		struct dist__ddp_slot *slot = &ddp->slots[i];
-
-		slot->in_graph = slot->ready;
-		if (!slot->in_graph)
-			ddp->buckets[slot->bucket].missing--;
-	}
-	ddp->graph_known = true;
-	for (i = 0; i < ddp->partition.num_spans; i++)
-		dist__ddp_describe(ddp, i);
-}
-
 enum dist_error dist__ddp_check_used(struct dist_ddp *ddp,
 				     const struct dist__ddp_site *site)
 {
@@ -61,7 +45,18 @@ enum dist_error dist__ddp_check_used(struct dist_ddp *ddp,
 	if (ddp->find_unused)
 		return DIST_OK;
 	if (ddp->static_graph && !ddp->graph_known) {
-		keep_graph(ddp);
+		size_t i;
+
+		for (i = 0; i < ddp->num; i++) {
+			struct dist__ddp_slot *slot = &ddp->slots[i];
+
+			slot->in_graph = slot->ready;
+			if (!slot->in_graph)
+				ddp->buckets[slot->bucket].missing--;
+		}
+		ddp->graph_known = true;
+		for (i = 0; i < ddp->partition.num_spans; i++)
+			dist__ddp_describe(ddp, i);
 		return DIST_OK;
 	}
 	num = list_missing(ddp, names, sizeof names);

@@ -94,9 +94,12 @@ static void print_group(FILE *out, const struct option_group *group,
 	}
 }
 
-static void print_usage(const struct manual *manual, const char *program,
-			FILE *out)
+void arguments_print_help(const struct manual *manual, const char *program,
+			  FILE *out)
 {
+	static const struct option help = {
+		.name = "help", .letter = 'h', .help = "print this help"};
+	const struct option_group *g;
 	const char *line = manual->usage ? manual->usage : "[OPTION...]";
 	const char *before = "Usage:";
 	char text[256];
@@ -110,16 +113,6 @@ static void print_usage(const struct manual *manual, const char *program,
 		line += len + (line[len] == '\n');
 		before = "   or:";
 	} while (*line);
-}
-
-void arguments_print_help(const struct manual *manual, const char *program,
-			  FILE *out)
-{
-	static const struct option help = {
-		.name = "help", .letter = 'h', .help = "print this help"};
-	const struct option_group *g;
-
-	print_usage(manual, program, out);
 	if (manual->about) {
 		fputc('\n', out);
 		print_wrapped(out, manual->about, 0, 0, "");

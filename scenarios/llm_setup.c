@@ -105,16 +105,6 @@ static double computing_ns(const struct llm_work *work)
 	return ns * llm_micro_batches(&work->layout);
 }
 
-static enum dist_error set_pace(struct workload_setup *setup,
-				const struct workload_arguments *a,
-				struct dist_message *message)
-{
-	setup->refused = "straggler";
-	setup->pace.jitter = a->jitter_percent / 100;
-	setup->pace.seed = (uint64_t)a->seed;
-	return pace_read(&setup->pace, a->stragglers, message);
-}
-
 enum dist_error llm_setup_init(struct workload_setup *setup,
 			       const struct llm_run *run,
 			       const struct workload_arguments *arguments,
@@ -126,7 +116,10 @@ enum dist_error llm_setup_init(struct workload_setup *setup,
 
 	memset(setup, 0, sizeof *setup);
 	message->text[0] = '\0';
-	error = set_pace(setup, arguments, message);
+	setup->refused = "straggler";
+	setup->pace.jitter = arguments->jitter_percent / 100;
+	setup->pace.seed = (uint64_t)arguments->seed;
+	error = pace_read(&setup->pace, arguments->stragglers, message);
 	if (error)
 		return error;
 	setup->refused = "model";

@@ -50,13 +50,6 @@ static enum dist_error caches_init(struct caches *caches,
 	return dist_device_alloc(group, caches->bytes, &caches->device);
 }
 
-static void caches_release(struct caches *caches)
-{
-	if (caches->device)
-		dist_device_free(caches->group, caches->device);
-	free(caches->host);
-}
-
 /* caches_empty replaces the contents of the caches by that memory. Errors: IO.
  */
 static enum dist_error caches_empty(const struct caches *caches)
@@ -302,7 +295,9 @@ int sweep_rank(void *arg)
 				   dist_get_backend(s.group));
 	if (!error)
 		error = sweep_sizes(&s, &wrong_seen);
-	caches_release(&s.caches);
+	if (s.caches.device)
+		dist_device_free(s.caches.group, s.caches.device);
+	free(s.caches.host);
 	sweep_call_release(&s.call);
 	status = rank_leave(s.group, s.doing, error);
 	free(s.time_us);

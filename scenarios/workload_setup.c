@@ -36,14 +36,6 @@ static enum dist_error choose_flops(const struct workload_setup *setup,
 		"given, and no GPU is named whose rate is known");
 }
 
-/* FLOP/s of a whole step of the model that takes so long. */
-static double measured_flops(const struct model *model,
-			     const struct schedule_rate *rate)
-{
-	return model->forward_flops * rate->batch *
-	       (1 + SCHEDULE_BACKWARD_FACTOR) / rate->step_ms * 1e3;
-}
-
 /* What DDP on a GPU takes beside its computing, of which the words say too. */
 static void choose_job(struct workload_setup *setup,
 		       const struct workload *workload,
@@ -80,7 +72,10 @@ static enum dist_error choose_rate(struct workload_setup *setup,
 	if (error)
 		return error;
 	if (rate->step_ms > 0) {
-		setup->flops = measured_flops(&setup->model, rate);
+		/* FLOP/s of a whole step of the model that takes so long. */
+		setup->flops = setup->model.forward_flops * rate->batch *
+			       (1 + SCHEDULE_BACKWARD_FACTOR) / rate->step_ms *
+			       1e3;
 		snprintf(setup->compute, sizeof setup->compute,
 			 "%g ms a step on one device, as measured",
 			 rate->step_ms);

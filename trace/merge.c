@@ -172,20 +172,6 @@ static enum dist_error write_merged(struct merge *merge, const char *path,
 	return dist__output_close(merge->output, message);
 }
 
-static void remove_parts(const char *path, int world_size)
-{
-	for (int rank = 0; rank < world_size; rank++) {
-		char *part = part_path(path, rank);
-
-		if (part) {
-			unlink(part);
-			strcat(part, DIST__SPILL_SUFFIX);
-			unlink(part);
-		}
-		free(part);
-	}
-}
-
 enum dist_error dist__recorder_merge(const char *path, int world_size,
 				     struct dist_message *message)
 {
@@ -196,7 +182,16 @@ enum dist_error dist__recorder_merge(const char *path, int world_size,
 	error = read_heads(&merge, path, world_size, message);
 	if (!error)
 		error = write_merged(&merge, path, world_size, message);
-	remove_parts(path, world_size);
+	for (int rank = 0; rank < world_size; rank++) {
+		char *part = part_path(path, rank);
+
+		if (part) {
+			unlink(part);
+			strcat(part, DIST__SPILL_SUFFIX);
+			unlink(part);
+		}
+		free(part);
+	}
 	json_decref(merge.distributed);
 	json_decref(merge.facts);
 	return error;

@@ -501,9 +501,8 @@ enum dist_error dist__spill_finish(const char *path,
 	name_spill(path, live, sizeof live);
 	error = dist__spill_load(live, &spilled);
 	if (error)
-		snprintf(message->text, sizeof message->text,
-			 "%.300s: cannot be read: %s", live,
-			 dist_error_string(error));
+		(void)dist__refuse(message, "%.300s: cannot be read: %s", live,
+				   dist_error_string(error));
 	else
 		error = dist__trace_write(&spilled.recording, path, message);
 	dist__spilled_release(&spilled);
@@ -547,13 +546,12 @@ static enum dist_error finish(struct dist__recorder *base,
 	else if (recorder->path[0])
 		error = dist__trace_write(&recorder->recording, recorder->path,
 					  message);
-	if (!error && recorder->lost) {
-		snprintf(message->text, sizeof message->text,
-			 "%.300s: incomplete: events were lost for want of "
-			 "memory",
-			 recorder->path);
-		error = DIST_ERR_NO_MEMORY;
-	}
+	if (!error && recorder->lost)
+		error = dist__refuse_as(
+			message, DIST_ERR_NO_MEMORY,
+			"%.300s: incomplete: events were lost for want of "
+			"memory",
+			recorder->path);
 	recorder_free(recorder);
 	return error;
 }

@@ -329,9 +329,8 @@ enum dist_error dist__trace_visit(const char *path,
 	fd = dist__input_fd(path);
 	s->file = fd < 0 ? NULL : gzdopen(fd, "rb");
 	if (!s->file) {
-		snprintf(message->text, sizeof message->text,
-			 "%.300s: cannot be read: %s", path,
-			 strerror(errno ? errno : ENOMEM));
+		(void)dist__refuse(message, "%.300s: cannot be read: %s", path,
+				   strerror(errno ? errno : ENOMEM));
 		if (fd >= 0)
 			close(fd);
 		free(s);

@@ -23,8 +23,7 @@ static enum dist_error fail(struct dist_message *message, const char *path)
 {
 	int error = errno;
 
-	snprintf(message->text, sizeof message->text, "%.300s: %s", path,
-		 strerror(error));
+	(void)dist__refuse(message, "%.300s: %s", path, strerror(error));
 	return error == ENOMEM ? DIST_ERR_NO_MEMORY : DIST_ERR_IO;
 }
 

@@ -84,11 +84,9 @@ static enum dist_error html_picture(struct dist__output *out, const char *path,
 	while (fgets(line, sizeof line, file))
 		put_escaped(out, line);
 	dist__output_text(out, "\"/>\n");
-	if (ferror(file)) {
-		snprintf(message->text, sizeof message->text,
-			 "%.300s: cannot be read", path);
-		error = DIST_ERR_IO;
-	}
+	if (ferror(file))
+		error = dist__refuse_as(message, DIST_ERR_IO,
+					"%.300s: cannot be read", path);
 	fclose(file);
 	return error;
 }

@@ -236,9 +236,8 @@ static enum dist_error enter(const char *name, struct dist_message *message)
 		close(space);
 		return DIST_OK;
 	}
-	snprintf(message->text, sizeof message->text,
-		 "cannot enter the network namespace %s: %s", name,
-		 strerror(errno));
+	(void)dist__refuse(message, "cannot enter the network namespace %s: %s",
+			   name, strerror(errno));
 	if (space >= 0)
 		close(space);
 	return DIST_ERR_IO;
@@ -333,8 +332,7 @@ enum dist_error testbed_switch_start(const struct testbed *testbed,
 	close(ends[1]);
 	if (pid < 0 ||
 	    read(ends[0], &news, sizeof news) != (ssize_t)sizeof news) {
-		snprintf(message->text, sizeof message->text,
-			 "the switch did not start");
+		(void)dist__refuse(message, "the switch did not start");
 		news.error = DIST_ERR_IO;
 	} else if (news.error) {
 		*message = news.message;

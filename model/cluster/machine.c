@@ -13,24 +13,6 @@
 
 /* ---- inside a node ---------------------------------------------------- */
 
-static void fill_mesh(const struct machine *machine, int gpus,
-		      struct platform_intra *intra)
-{
-	for (int i = 0; machine->intra == MACHINE_MESH && i < gpus; i++)
-		for (int j = 0; j < gpus; j++)
-			if (i != j)
-				intra->links[i][j] =
-					(unsigned char)machine->links;
-	for (size_t i = 0; i < machine->num_pairs; i++) {
-		const struct machine_pair *pair = &machine->pairs[i];
-
-		if (pair->b >= (size_t)gpus)
-			continue;
-		intra->links[pair->a][pair->b] = (unsigned char)pair->links;
-		intra->links[pair->b][pair->a] = (unsigned char)pair->links;
-	}
-}
-
 /* GPUs that nothing is known of are on PCIe, as all are. */
 static void fill_intra(const struct machine *machine, int gpus,
 		       struct platform_intra *intra)
@@ -51,7 +33,22 @@ static void fill_intra(const struct machine *machine, int gpus,
 		intra->kind = PLATFORM_MESH;
 		intra->gpu =
 			(struct platform_wire){link_Bps, PLATFORM_NVLINK_HOP_S};
-		fill_mesh(machine, gpus, intra);
+
+		for (int i = 0; machine->intra == MACHINE_MESH && i < gpus; i++)
+			for (int j = 0; j < gpus; j++)
+				if (i != j)
+					intra->links[i][j] =
+						(unsigned char)machine->links;
+		for (size_t i = 0; i < machine->num_pairs; i++) {
+			const struct machine_pair *pair = &machine->pairs[i];
+
+			if (pair->b >= (size_t)gpus)
+				continue;
+			intra->links[pair->a][pair->b] =
+				(unsigned char)pair->links;
+			intra->links[pair->b][pair->a] =
+				(unsigned char)pair->links;
+		}
 		break;
 	default:
 		intra->kind = PLATFORM_PCIE;

@@ -141,31 +141,6 @@ static void write_kinds(FILE *out, const struct platform_nodes *n)
 			n->inter.card_nodes);
 }
 
-static void write_head(FILE *out, const struct platform_description *d,
-		       const char *note, const char *command)
-{
-	fputs("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
-	      "\"https://simgrid.org/simgrid.dtd\">\n<!-- ",
-	      out);
-	if (note)
-		write_comment(out, note);
-	else
-		write_summary(out, d);
-	fputs("\n     ", out);
-	write_comment(out, defaults);
-	fprintf(out, "\n%s", model);
-	fputs("  <zone id=\"cluster\" routing=\"Full\">\n"
-	      "    <prop id=\"command\" value=\"",
-	      out);
-	write_escaped(out, command);
-	fputs("\"/>\n", out);
-	if (d->any_nodes)
-		write_property(out, "nodes", "any");
-	if (d->queues)
-		write_property(out, "queues", "fifo");
-	write_kinds(out, &d->nodes[0]);
-}
-
 /* ---- the whole ------------------------------------------------------- */
 
 static enum dist_error check_slow(const struct platform_description *d,
@@ -200,7 +175,26 @@ enum dist_error platform_write(const struct platform_description *d,
 
 	if (error)
 		return error;
-	write_head(out, d, note, command);
+	fputs("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
+	      "\"https://simgrid.org/simgrid.dtd\">\n<!-- ",
+	      out);
+	if (note)
+		write_comment(out, note);
+	else
+		write_summary(out, d);
+	fputs("\n     ", out);
+	write_comment(out, defaults);
+	fprintf(out, "\n%s", model);
+	fputs("  <zone id=\"cluster\" routing=\"Full\">\n"
+	      "    <prop id=\"command\" value=\"",
+	      out);
+	write_escaped(out, command);
+	fputs("\"/>\n", out);
+	if (d->any_nodes)
+		write_property(out, "nodes", "any");
+	if (d->queues)
+		write_property(out, "queues", "fifo");
+	write_kinds(out, &d->nodes[0]);
 	platform_write_fabric(&w);
 	fputs("  </zone>\n</platform>\n", out);
 	for (int i = 0; i < d->num_degraded; i++)

@@ -104,9 +104,11 @@ static void write_pairs(struct platform_writer *w, int node,
 					    "node%d.socket%d-%d", node, i, j);
 }
 
-static void write_gpu_links(struct platform_writer *w, int node,
-			    const struct platform_nodes *n)
+void platform_write_links(struct platform_writer *w, int node)
 {
+	const struct platform_nodes *n =
+		platform_nodes_of(w->description, node);
+	struct platform_wire wire = {bundle_Bps(n), n->inter.nic.latency_s};
 	bool has_rail = n->inter.fabric[0] && !is_bonded_switch(n);
 	struct platform_wire pcie = {bundle_Bps(n), PLATFORM_PCIE_HOP_S / 2};
 
@@ -122,15 +124,6 @@ static void write_gpu_links(struct platform_writer *w, int node,
 			platform_write_link(w, pcie, "node%d.gpu%d.pcie", node,
 					    i);
 	}
-}
-
-void platform_write_links(struct platform_writer *w, int node)
-{
-	const struct platform_nodes *n =
-		platform_nodes_of(w->description, node);
-	struct platform_wire wire = {bundle_Bps(n), n->inter.nic.latency_s};
-
-	write_gpu_links(w, node, n);
 	write_pairs(w, node, n);
 	for (int i = 0; n->inter.fabric[0] && i < platform_count_bundles(n);
 	     i++) {
@@ -184,38 +177,6 @@ static void write_step(struct platform_writer *w, int node, const char *from,
 	write_way(w, node, &way, whole);
 }
 
-static void write_ways_inside(struct platform_writer *w, int node,
-			      const struct platform_nodes *n)
-{
-	char gpu[NAME_SIZE], link[NAME_SIZE], to[NAME_SIZE];
-
-	for (int i = 0; i < n->gpus; i++) {
-		snprintf(gpu, NAME_SIZE, "gpu%d", i);
-		if (n->intra.kind == PLATFORM_NVSWITCH) {
-			snprintf(link, NAME_SIZE, "gpu%d.nvlink", i);
-			write_step(w, node, gpu, link, "nvswitch");
-		} else if (n->intra.kind == PLATFORM_PCIE) {
-			snprintf(link, NAME_SIZE, "gpu%d.pcie", i);
-			snprintf(to, NAME_SIZE, "socket%d", socket_of(n, i));
-			write_step(w, node, gpu, link, to);
-		}
-		for (int j = i + 1;
-		     n->intra.kind == PLATFORM_MESH && j < n->gpus; j++) {
-			snprintf(link, NAME_SIZE, "nvlink%d-%d", i, j);
-			snprintf(to, NAME_SIZE, "gpu%d", j);
-			if (n->intra.links[i][j])
-				write_step(w, node, gpu, link, to);
-		}
-	}
-	for (int i = 0; i < n->intra.sockets; i++)
-		for (int j = i + 1; j < n->intra.sockets; j++) {
-			snprintf(gpu, NAME_SIZE, "socket%d", i);
-			snprintf(link, NAME_SIZE, "socket%d-%d", i, j);
-			snprintf(to, NAME_SIZE, "socket%d", j);
-			write_step(w, node, gpu, link, to);
-		}
-}
-
 /* A GPU's rail: its PCIe, where the card is on another socket (a lower one,
  * that of the first of its GPUs) the link there, and the card. */
 static void write_rail(struct platform_writer *w, int node,
@@ -247,8 +208,33 @@ void platform_write_ways(struct platform_writer *w, int node, const char *exit)
 		platform_nodes_of(w->description, node);
 	struct way way = {
 		.from = "nvswitch", .links = {"nics"}, .num_links = 1};
+	char gpu[NAME_SIZE], link[NAME_SIZE], to[NAME_SIZE];
 
-	write_ways_inside(w, node, n);
+	for (int i = 0; i < n->gpus; i++) {
+		snprintf(gpu, NAME_SIZE, "gpu%d", i);
+		if (n->intra.kind == PLATFORM_NVSWITCH) {
+			snprintf(link, NAME_SIZE, "gpu%d.nvlink", i);
+			write_step(w, node, gpu, link, "nvswitch");
+		} else if (n->intra.kind == PLATFORM_PCIE) {
+			snprintf(link, NAME_SIZE, "gpu%d.pcie", i);
+			snprintf(to, NAME_SIZE, "socket%d", socket_of(n, i));
+			write_step(w, node, gpu, link, to);
+		}
+		for (int j = i + 1;
+		     n->intra.kind == PLATFORM_MESH && j < n->gpus; j++) {
+			snprintf(link, NAME_SIZE, "nvlink%d-%d", i, j);
+			snprintf(to, NAME_SIZE, "gpu%d", j);
+			if (n->intra.links[i][j])
+				write_step(w, node, gpu, link, to);
+		}
+	}
+	for (int i = 0; i < n->intra.sockets; i++)
+		for (int j = i + 1; j < n->intra.sockets; j++) {
+			snprintf(gpu, NAME_SIZE, "socket%d", i);
+			snprintf(link, NAME_SIZE, "socket%d-%d", i, j);
+			snprintf(to, NAME_SIZE, "socket%d", j);
+			write_step(w, node, gpu, link, to);
+		}
 	if (!n->inter.fabric[0])
 		return;
 	if (is_bonded_switch(n))

@@ -96,21 +96,6 @@ static double intra_GBps(const struct fabric *fabric, enum nccl_link link,
 							     : GBps;
 }
 
-/* What plugins for networks tell NCCL, and set: of EFA, aws-ofi-nccl
- * (src/platform-aws.c); of TCPX and TCPXO, the settings that Google Cloud
- * documents for them, without NVLS and with Simple alone. */
-static void plug_in(const char *transport, struct nccl_system *system)
-{
-	if (strcmp(transport, "tcpxo") == 0 || strcmp(transport, "tcpx") == 0) {
-		system->nvls = false;
-		system->simple_only = true;
-	}
-	if (strcmp(transport, "efa") == 0) {
-		system->plugin_us = 75;
-		system->simple_only = system->generation < NCCL_HOPPER;
-	}
-}
-
 /* Cards reach the memory of GPUs themselves (GPUDirect RDMA), but for those of
  * GeForce and over sockets. */
 static bool is_geforce(const char *gpu)
@@ -165,6 +150,18 @@ library_nccl_system_of(const struct fabric *fabric, int ranks,
 	system.bounces =
 		system.nodes > 1 && !system.sockets && is_geforce(fabric->gpu);
 	system.ll128 = nvlink && (system.nodes == 1 || is_direct(fabric));
-	plug_in(fabric->transport, &system);
+
+	/* What plugins for networks tell NCCL, and set: of EFA, aws-ofi-nccl
+	 * (src/platform-aws.c); of TCPX and TCPXO, the settings that Google
+	 * Cloud documents for them, without NVLS and with Simple alone. */
+	if (strcmp(fabric->transport, "tcpxo") == 0 ||
+	    strcmp(fabric->transport, "tcpx") == 0) {
+		system.nvls = false;
+		system.simple_only = true;
+	}
+	if (strcmp(fabric->transport, "efa") == 0) {
+		system.plugin_us = 75;
+		system.simple_only = system.generation < NCCL_HOPPER;
+	}
 	return system;
 }

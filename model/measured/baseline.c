@@ -63,36 +63,29 @@ static bool is_definite(const struct sums *sums)
 	       1e-12 * sums->uu * sums->vv;
 }
 
-/*
- * The lowest point where neither number is negative. Where it has alpha alone
- * or beta alone, the sum of squares falls short of the number of rows by
- * u^2 / uu or v^2 / vv.
- */
-static struct baseline lowest(const struct sums *sums)
-{
-	double det = sums->uu * sums->vv - sums->uv * sums->uv;
-	struct baseline fit = {0};
-
-	if (sums->uu == 0)
-		return fit;
-	if (is_definite(sums)) {
-		fit.alpha_us = (sums->u * sums->vv - sums->v * sums->uv) / det;
-		fit.us_per_byte =
-			(sums->v * sums->uu - sums->u * sums->uv) / det;
-		if (fit.alpha_us >= 0 && fit.us_per_byte >= 0)
-			return fit;
-	}
-	if (sums->vv > 0 &&
-	    sums->v * sums->v / sums->vv > sums->u * sums->u / sums->uu)
-		return (struct baseline){0, sums->v / sums->vv};
-	return (struct baseline){sums->u / sums->uu, 0};
-}
-
 struct baseline baseline_fit(const struct collectives *table, size_t row)
 {
 	struct sums sums = sums_of(table, row);
+	double det = sums.uu * sums.vv - sums.uv * sums.uv;
+	struct baseline fit = {0};
 
-	return lowest(&sums);
+	/*
+	 * The lowest point where neither number is negative. Where it has alpha
+	 * alone or beta alone, the sum of squares falls short of the number of
+	 * rows by u^2 / uu or v^2 / vv.
+	 */
+	if (sums.uu == 0)
+		return fit;
+	if (is_definite(&sums)) {
+		fit.alpha_us = (sums.u * sums.vv - sums.v * sums.uv) / det;
+		fit.us_per_byte = (sums.v * sums.uu - sums.u * sums.uv) / det;
+		if (fit.alpha_us >= 0 && fit.us_per_byte >= 0)
+			return fit;
+	}
+	if (sums.vv > 0 &&
+	    sums.v * sums.v / sums.vv > sums.u * sums.u / sums.uu)
+		return (struct baseline){0, sums.v / sums.vv};
+	return (struct baseline){sums.u / sums.uu, 0};
 }
 
 /* Whether no row before this one is of its series. */
