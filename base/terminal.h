@@ -2,7 +2,6 @@
 #ifndef LOCKSTEP_BASE_TERMINAL_H
 #define LOCKSTEP_BASE_TERMINAL_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 enum terminal_style {

@@ -1,6 +1,5 @@
 #include "cli/study_point.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/refuse.h"

@@ -8,7 +8,6 @@
 #include "ddp/state.h"
 #include "lockstep/measure.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "base/text.h"
 #include "ddp/state.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define FINISH "ddp_finish"

@@ -1,7 +1,6 @@
 #include "trace/trace.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
  */
 #include "model/cluster/description.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/quantity.h"

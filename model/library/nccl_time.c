@@ -24,17 +24,12 @@
  * channels. */
 #define HOST_CHANNELS 24
 
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 /* Where x lies from low to high, in powers of two: 0 to 1. */
 static double octaves(double x, double low, double high)
 {
 	if (x <= low)
 		return 0;
-	return least(1, log2(x / low) / log2(high / low));
+	return fmin(1, log2(x / low) / log2(high / low));
 }
 
 /* Reached between two sockets: what goes through the host's memory is written
@@ -59,7 +54,7 @@ static struct nccl_system reached(const struct nccl_system *system,
 	bool streams = algorithm == NCCL_RING && protocol == NCCL_LL;
 
 	if (system->sockets)
-		real.net_GBps = least(real.net_GBps, constants->socket_GBps);
+		real.net_GBps = fmin(real.net_GBps, constants->socket_GBps);
 	real.net_GBps *= constants->net_share;
 	if (system->bounces && !streams)
 		real.net_GBps *= constants->bounce_share;
@@ -148,17 +143,17 @@ static double fill_us(const struct nccl_system *system,
 	switch (plan->algorithm) {
 	case NCCL_NVLS:
 		return constants->nvls_fill *
-		       least(chunks, NVLS_CHUNK * queues / (rate_GBps * 1e3));
+		       fmin(chunks, NVLS_CHUNK * queues / (rate_GBps * 1e3));
 	case NCCL_NVLS_TREE: /* up and down again */
 		return 2 * constants->nvls_fill *
-		       least(chunks,
-			     NVLS_TREE_CHUNK * queues / (rate_GBps * 1e3));
+		       fmin(chunks,
+			    NVLS_TREE_CHUNK * queues / (rate_GBps * 1e3));
 	case NCCL_TREE:
 		if (plan->protocol != NCCL_SIMPLE || system->nodes == 1 ||
 		    system->sockets)
 			return 0;
 		return constants->tree_fill * hops->net *
-		       pow(least(1, bytes / TREE_WHOLE_BYTES), TREE_POWER);
+		       pow(fmin(1, bytes / TREE_WHOLE_BYTES), TREE_POWER);
 	case NCCL_RING:
 		break;
 	}
@@ -230,7 +225,7 @@ static double rate_GBps(const struct nccl_system *real,
 static double way_share(const struct nccl_system *real,
 			const struct nccl_steps *steps)
 {
-	double slow = least(real->intra_GBps, real->net_GBps);
+	double slow = fmin(real->intra_GBps, real->net_GBps);
 
 	return (steps->intra * slow / real->intra_GBps +
 		steps->net * slow / real->net_GBps) /

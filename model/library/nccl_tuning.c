@@ -4,11 +4,6 @@
 
 #include "model/library/nccl_tables.h"
 
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 /* Of tables by nodes: 1, 2, more. */
 static int node_index(const struct nccl_system *system)
 {
@@ -35,7 +30,7 @@ struct nccl_steps library_nccl_steps_of(const struct nccl_system *system,
 	}
 	if (op == DIST__ALL_REDUCE || op == DIST__BARRIER) {
 		double all = 2 * (n - 1);
-		double net = nodes > 1 ? least(2 * nodes, all) : 0;
+		double net = nodes > 1 ? fmin(2 * nodes, all) : 0;
 
 		return (struct nccl_steps){all - net, net};
 	}
@@ -65,14 +60,14 @@ static double ring_GBps(const struct nccl_system *system,
 {
 	double bus = system->nodes == 1
 			     ? system->intra_GBps
-			     : least(system->intra_GBps, system->net_GBps);
+			     : fmin(system->intra_GBps, system->net_GBps);
 
 	if (protocol == NCCL_LL)
-		return least(library_nccl_ll_max_GBps[system->generation]
-						     [node_index(system)],
-			     bus * 0.5);
+		return fmin(library_nccl_ll_max_GBps[system->generation]
+						    [node_index(system)],
+			    bus * 0.5);
 	if (protocol == NCCL_LL128)
-		return least(
+		return fmin(
 			bus * (system->node_ranks < 2 ? 0.7
 						      : NCCL_RING_LL128_SHARE),
 			system->channels * library_nccl_ring_ll128_channel_GBps
@@ -90,17 +85,17 @@ static double tree_GBps(const struct nccl_system *system,
 	double bus = system->intra_GBps;
 
 	if (system->nodes == 2)
-		bus = least(bus, 2 * system->net_GBps);
+		bus = fmin(bus, 2 * system->net_GBps);
 	if (system->nodes > 2)
-		bus = least(bus, system->net_GBps);
-	bus = least(bus * 0.92,
-		    system->channels *
-			    library_nccl_tree_channel_GBps[generation][index]);
+		bus = fmin(bus, system->net_GBps);
+	bus = fmin(bus * 0.92,
+		   system->channels *
+			   library_nccl_tree_channel_GBps[generation][index]);
 	if (protocol == NCCL_LL)
-		bus = least(bus / 3.8,
-			    library_nccl_ll_max_GBps[generation][index]);
+		bus = fmin(bus / 3.8,
+			   library_nccl_ll_max_GBps[generation][index]);
 	if (protocol == NCCL_LL128)
-		bus = least(
+		bus = fmin(
 			bus * (system->nodes == 1 ? 7.0 / 9
 						  : NCCL_TREE_LL128_SHARE),
 			system->channels *
@@ -117,14 +112,13 @@ static double nvls_GBps(const struct nccl_system *system,
 
 	if (algorithm == NCCL_NVLS)
 		return bus * library_nccl_nvls_share[generation] * 5 / 6;
-	bus = least(bus * library_nccl_nvls_share[generation],
-		    system->channels *
-			    library_nccl_nvls_tree_channel_GBps
-				    [generation][node_index(system)]);
+	bus = fmin(bus * library_nccl_nvls_share[generation],
+		   system->channels * library_nccl_nvls_tree_channel_GBps
+					      [generation][node_index(system)]);
 	bus *= 5.0 / 6;
 	if (system->nodes == 2)
-		return least(bus, system->net_GBps);
-	return least(bus, system->net_GBps / 2);
+		return fmin(bus, system->net_GBps);
+	return fmin(bus, system->net_GBps / 2);
 }
 
 double library_nccl_rate_GBps(const struct nccl_system *system,

@@ -2,7 +2,6 @@
  * against the memory, timed, and sorted. */
 #include "model/llm/plan.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
  */
 #include "model/validation/llm_case.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
