@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/refuse.h"
+
 struct dist__output {
 	gzFile file;
 	int nameless;    /* the file, while it has no name; -1: it has one */
@@ -202,4 +204,22 @@ void dist__output_abandon(struct dist__output *output)
 	if (output->temporary)
 		unlink(output->temporary);
 	output_free(output);
+}
+
+enum dist_error dist__output_save(const char *path, const char *text,
+				  struct dist_message *message)
+{
+	struct dist__output *output;
+	enum dist_error error;
+
+	if (!path)
+		return fputs(text, stdout) < 0
+			       ? dist__refuse_as(message, DIST_ERR_IO,
+						 "cannot write")
+			       : DIST_OK;
+	error = dist__output_open(path, &output, message);
+	if (error)
+		return error;
+	dist__output_text(output, text);
+	return dist__output_close(output, message);
 }

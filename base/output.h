@@ -37,6 +37,11 @@ void dist__output_print(struct dist__output *output, const char *format, ...);
 enum dist_error dist__output_close(struct dist__output *output,
 				   struct dist_message *message);
 
+/* dist__output_save writes text to the file, to stdout where path is NULL.
+ * Errors: IO, NO_MEMORY. */
+enum dist_error dist__output_save(const char *path, const char *text,
+				  struct dist_message *message);
+
 /* dist__output_abandon removes the temporary and frees output. NULL allowed. */
 void dist__output_abandon(struct dist__output *output);
 

@@ -37,3 +37,14 @@ enum dist_error dist__refuse(struct dist_message *message, const char *format,
 	va_end(args);
 	return error;
 }
+
+const char *dist__refuse_option(struct dist_message *message,
+				const char *option, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	(void)write_message(message, DIST_ERR_INVALID_ARGUMENT, format, args);
+	va_end(args);
+	return option;
+}

@@ -13,4 +13,9 @@ dist__refuse_as(struct dist_message *message, enum dist_error error,
 __attribute__((format(printf, 2, 3))) enum dist_error
 dist__refuse(struct dist_message *message, const char *format, ...);
 
+/* dist__refuse_option does so and returns option, what is wrong. */
+__attribute__((format(printf, 3, 4))) const char *
+dist__refuse_option(struct dist_message *message, const char *option,
+		    const char *format, ...);
+
 #endif

@@ -9,9 +9,9 @@
 #include <strings.h>
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <math.h>
 
-#include "cli/algorithm_option.h"
-#include "cli/bench_interval.h"
 #include "base/refuse.h"
 #include "cli/check_writable.h"
 #include "cli/machine_platform.h"
@@ -27,6 +27,158 @@
 #include "base/rows.h"
 #include "sim/platform/platform.h"
 #include "worlds/worlds.h"
+#include "coll/profile.h"
+#include "model/validation/interval.h"
+#include "sim/tally.h"
+
+/* ---- how far simulated times may be off, by the size of a call -------- */
+
+struct bench_interval {
+	bool is_simulated; /* else the rest is unset */
+	struct interval ranges[ACCURACY_RANGES];
+};
+
+/* bench_interval_make makes the intervals from the errors of like cases.
+ * Errors: as intervals_load. */
+static enum dist_error bench_interval_make(struct bench_interval *interval,
+					   const struct dist__tally *tally,
+					   enum collective collective,
+					   struct dist_message *message)
+{
+	/* One of each range. */
+	static const size_t bytes[] = {
+		[ACCURACY_SMALL] = 0,
+		[ACCURACY_MIDDLE] = 1 << 20,
+		[ACCURACY_LARGE] = 1 << 30,
+	};
+	struct intervals intervals;
+	enum dist_error error;
+
+	*interval = (struct bench_interval){
+		.is_simulated = tally->fidelity != DIST__FIDELITY_AUTO};
+	if (!interval->is_simulated)
+		return DIST_OK;
+	error = intervals_load(&intervals, message);
+	for (int r = 0; !error && r < ACCURACY_ALL; r++) {
+		const struct interval_case of = tally_call(
+			tally, collective_name(collective), bytes[r]);
+
+		error = intervals_find(&intervals, &of, NULL,
+				       &interval->ranges[r]);
+	}
+	dist__tsv_release(&intervals.tsv);
+	return error;
+}
+
+/* The factor between a row's time and the ends of its interval; NAN: not known,
+ * or not simulated. */
+static double factor_of(const struct bench_interval *interval,
+			const struct sweep_row *row)
+{
+	return interval->is_simulated
+		       ? interval->ranges[accuracy_range_of(row->bytes)].factor
+		       : NAN;
+}
+
+static bool has_range(const struct sweep_row *rows, size_t num,
+		      enum accuracy_range range)
+{
+	for (size_t i = 0; i < num; i++)
+		if (accuracy_range_of(rows[i].bytes) == range)
+			return true;
+	return false;
+}
+
+/* bench_interval_print writes a line for each range of sizes in the rows, if
+ * they were simulated. */
+static void bench_interval_print(const struct bench_interval *interval,
+				 const struct sweep_row *rows, size_t num,
+				 FILE *out)
+{
+	char text[256], before[256] = "";
+
+	for (int r = 0; interval->is_simulated && r < ACCURACY_ALL; r++) {
+		if (!has_range(rows, num, (enum accuracy_range)r))
+			continue;
+		interval_describe(&interval->ranges[r], text, sizeof text);
+		if (strcmp(text, before) != 0)
+			fprintf(out, "# Interval             : %s\n", text);
+		memcpy(before, text, sizeof before);
+	}
+}
+
+/* forced_check returns whether all names in text are known; a name without a
+ * collective is one for all_reduce. False: message as above. */
+static bool forced_check(const char *text, struct dist_message *message)
+{
+	struct dist__profile profile;
+	enum dist_error error;
+
+	dist__profile_init(&profile);
+	error = dist__profile_force(&profile, text, message);
+	dist__profile_release(&profile);
+	return !error;
+}
+
+/* Whether a name stands alone among the words. */
+static bool has_bare_name(const char *text)
+{
+	for (;; text++) {
+		size_t len = strcspn(text, ",");
+
+		if (!memchr(text, '=', len))
+			return true;
+		text += len;
+		if (!*text)
+			return false;
+	}
+}
+
+/* The words, spelled out; NULL: no memory. */
+static char *spell_out(const char *text, const char *op)
+{
+	char *whole = malloc((strlen(text) + 1) * (strlen(op) + 2));
+	char *end = whole;
+
+	while (whole) {
+		size_t len = strcspn(text, ",");
+
+		if (!memchr(text, '=', len))
+			end += sprintf(end, "%s=", op);
+		end += sprintf(end, "%.*s", (int)len, text);
+		text += len;
+		if (!*text)
+			break;
+		*end++ = *text++;
+	}
+	return whole;
+}
+
+/*
+ * algorithm_option_spell_out stores text in *whole with each name without a
+ * collective completed by op: for op "all_gather", "ring,reduce=linear" becomes
+ * "all_gather=ring,reduce=linear". With op NULL (no collective) such names are
+ * refused. The caller frees *whole. Returns false with a message; for an
+ * unknown name it lists the known ones.
+ */
+static bool algorithm_option_spell_out(const char *text, const char *op,
+				       char **whole,
+				       struct dist_message *message)
+{
+	*whole = NULL;
+	if (!op && has_bare_name(text)) {
+		snprintf(message->text, sizeof message->text,
+			 "--algorithm: expected COLLECTIVE=NAME, not \"%.40s\"",
+			 text);
+		return false;
+	}
+	*whole = spell_out(text, op ? op : "");
+	if (!*whole) {
+		snprintf(message->text, sizeof message->text, "out of memory");
+		return false;
+	}
+	return forced_check(*whole, message);
+}
 
 /* Ranks when neither the option nor WORLD_SIZE says. */
 #define DEFAULT_RANKS 4
@@ -212,22 +364,6 @@ static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 	return error;
 }
 
-/* The profile that is asked for, or that of the GPUs of a simulated
- * platform. */
-static const char *choose_profile(const struct command_line *line, int ranks)
-{
-	const char *platform =
-		dist__variable_or(line->platform, "LOCKSTEP_PLATFORM");
-
-	if (dist__variable_or(line->profile, "LOCKSTEP_PROFILE") ||
-	    !is_simulated(line) || !platform ||
-	    dist__variable_or(line->algorithm, "LOCKSTEP_ALGORITHM"))
-		return line->profile;
-	return usual_profile_on(
-		platform, ranks,
-		dist__variable_or(line->fidelity, "LOCKSTEP_FIDELITY"));
-}
-
 /* What ranks that talk through sockets find there, in text; NULL: they do
  * not. */
 static const char *describe_sockets(const struct command_line *line,
@@ -267,7 +403,11 @@ static int launch(const struct command_line *line, struct sweep *sweep)
 		return DIST_EXIT_INTERNAL;
 	if (!line->ranks && !(inherited && *inherited))
 		options.world_size = DEFAULT_RANKS;
-	options.profile = choose_profile(line, options.world_size);
+	options.profile = line->profile;
+	if (is_simulated(line))
+		options.profile = usual_profile_on(
+			line->platform, line->profile, line->algorithm,
+			line->fidelity, options.world_size);
 	if (options.world_size > 0 && sweep->root >= options.world_size)
 		return refuse("bench",
 			      "-r: expected a rank below the number of ranks");
@@ -357,8 +497,10 @@ static struct dist__rows table_of(const struct sweep_row *rows, size_t num,
 						   : rows[i].wrong),
 			cell_real(rows[i].low_quartile_us),
 			cell_real(rows[i].high_quartile_us),
-			cell_real(bench_interval_low(interval, &rows[i])),
-			cell_real(bench_interval_high(interval, &rows[i])));
+			cell_real(rows[i].time_us /
+				  factor_of(interval, &rows[i])),
+			cell_real(rows[i].time_us *
+				  factor_of(interval, &rows[i])));
 	return table;
 }
 

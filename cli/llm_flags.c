@@ -3,7 +3,6 @@
 #include "cli/llm_flags.h"
 #include "base/text.h"
 
-
 /* A text that grows. */
 struct text {
 	char *at;

@@ -75,15 +75,6 @@ struct sum {
 	double parameters, active, forward, backward, kept;
 };
 
-static double pass_flops(const struct llm_pass *pass)
-{
-	double flops = 0;
-
-	for (size_t i = 0; i < pass->num; i++)
-		flops += pass->pieces[i].flops;
-	return flops;
-}
-
 static struct sum layer_sum(const struct llm_work *work,
 			    enum llm_layer_kind kind)
 {
@@ -93,8 +84,8 @@ static struct sum layer_sum(const struct llm_work *work,
 		.parameters =
 			layer->dense_parameters + layer->expert_parameters,
 		.active = layer->dense_parameters,
-		.forward = pass_flops(&layer->forward),
-		.backward = pass_flops(&layer->backward),
+		.forward = llm_pass_flops(&layer->forward),
+		.backward = llm_pass_flops(&layer->backward),
 		.kept = layer->activation_bytes,
 	};
 

@@ -282,23 +282,6 @@ static char *command_line(int argc, const char **argv)
 	return text;
 }
 
-static int save(const char *path, const char *text,
-		struct dist_message *message)
-{
-	struct dist__output *output;
-
-	if (!path)
-		return fputs(text, stdout) < 0
-			       ? refuse("platform new", "cannot write")
-			       : DIST_EXIT_OK;
-	if (dist__output_open(path, &output, message))
-		return refuse("platform new", "%s", message->text);
-	dist__output_text(output, text);
-	if (dist__output_close(output, message))
-		return refuse("platform new", "%s", message->text);
-	return DIST_EXIT_OK;
-}
-
 static int write_platform(const struct request *request, const char *command)
 {
 	struct dist_message message = {""};
@@ -306,7 +289,6 @@ static int write_platform(const struct request *request, const char *command)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 	enum dist_error error;
-	int status;
 
 	if (!out)
 		return refuse("platform new", "out of memory");
@@ -314,14 +296,13 @@ static int write_platform(const struct request *request, const char *command)
 			       out, &message);
 	if (fclose(out) && !error)
 		error = DIST_ERR_NO_MEMORY;
-	if (error)
-		status = refuse("platform new", "%s",
-				message.text[0] ? message.text
-						: dist_error_string(error));
-	else
-		status = save(request->output, text, &message);
+	if (!error)
+		error = dist__output_save(request->output, text, &message);
 	free(text);
-	return status;
+	return error ? refuse("platform new", "%s",
+			      message.text[0] ? message.text
+					      : dist_error_string(error))
+		     : DIST_EXIT_OK;
 }
 
 static int platform_new(int argc, const char **argv)

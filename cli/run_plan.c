@@ -413,24 +413,6 @@ static int check_profile(const struct run_request *request,
 	return status;
 }
 
-/* The library of the simulated GPUs where nobody says which; not where
- * schedules matter, which its transfers have none of. */
-static const char *choose_profile(const struct run_request *request,
-				  const struct run_plan *plan)
-{
-	const char *platform =
-		dist__variable_or(request->platform, "LOCKSTEP_PLATFORM");
-
-	if (!plan->world->in_process || !platform || request->explore ||
-	    dist__variable_or(request->profile, "LOCKSTEP_PROFILE") ||
-	    dist__variable_or(request->algorithm, "LOCKSTEP_ALGORITHM") ||
-	    dist__variable_or(request->replay, "LOCKSTEP_REPLAY"))
-		return request->profile;
-	return usual_profile_on(
-		platform, plan->nproc * plan->nodes.max_nodes,
-		dist__variable_or(request->fidelity, "LOCKSTEP_FIDELITY"));
-}
-
 /* Whether this is one of several processes that mpirun or srun started, with no
  * word about ranks: then each is a rank itself, as the program alone would be.
  */
@@ -469,7 +451,14 @@ int run_plan_make(const struct run_request *request, struct run_plan *plan)
 	if (status)
 		return status;
 	plan->is_rank = choose_is_rank(request, plan);
-	plan->profile = choose_profile(request, plan);
+	plan->profile = request->profile;
+	/* Not where schedules matter, which a library's transfers have none of.
+	 */
+	if (plan->world->in_process && !request->explore &&
+	    !dist__variable_or(request->replay, "LOCKSTEP_REPLAY"))
+		plan->profile = usual_profile_on(
+			request->platform, request->profile, request->algorithm,
+			request->fidelity, plan->nproc * plan->nodes.max_nodes);
 	return DIST_EXIT_OK;
 }
 

@@ -173,24 +173,6 @@ static int run(struct request *request)
 	return error ? complain(error, &message) : status;
 }
 
-/* Puts text where the request says; a file is there whole or not at all. */
-static int save(const struct request *request, const char *text)
-{
-	struct dist_message message = {""};
-	struct dist__output *output;
-
-	if (!request->output)
-		return fputs(text, stdout) < 0
-			       ? refuse("testbed", "cannot write")
-			       : DIST_EXIT_OK;
-	if (dist__output_open(request->output, &output, &message))
-		return refuse("testbed", "%s", message.text);
-	dist__output_text(output, text);
-	return dist__output_close(output, &message)
-		       ? refuse("testbed", "%s", message.text)
-		       : DIST_EXIT_OK;
-}
-
 static int platform(struct request *request)
 {
 	struct testbed_wire wire = {
@@ -201,7 +183,7 @@ static int platform(struct request *request)
 	char *text = NULL;
 	size_t size;
 	FILE *out;
-	int status;
+	int status = DIST_EXIT_OK;
 
 	if (request->goodput)
 		error = testbed_read_goodput(request->goodput, &wire, &message);
@@ -216,7 +198,10 @@ static int platform(struct request *request)
 	error = testbed_write_platform(&request->testbed, &wire, out, &message);
 	if (fclose(out) != 0 && !error)
 		error = DIST_ERR_NO_MEMORY;
-	status = error ? complain(error, &message) : save(request, text);
+	if (error)
+		status = complain(error, &message);
+	else if (dist__output_save(request->output, text, &message))
+		status = refuse("testbed", "%s", message.text);
 	free(text);
 	return status;
 }

@@ -1,6 +1,7 @@
 #include "cli/usual_profile.h"
 
 #include "base/data.h"
+#include "base/variable.h"
 #include "model/library/fidelity.h"
 #include "model/library/library.h"
 #include "sim/platform/platform.h"
@@ -22,14 +23,20 @@ const char *usual_profile(const char *gpu, int ranks, enum dist__fidelity asked)
 	return name;
 }
 
-const char *usual_profile_on(const char *platform, int ranks,
-			     const char *fidelity)
+const char *usual_profile_on(const char *platform, const char *profile,
+			     const char *algorithm, const char *fidelity,
+			     int ranks)
 {
 	enum dist__fidelity asked;
 	struct dist_message message;
 	char path[4096], gpu[64];
 	int hosts;
 
+	platform = dist__variable_or(platform, "LOCKSTEP_PLATFORM");
+	fidelity = dist__variable_or(fidelity, "LOCKSTEP_FIDELITY");
+	if (!platform || dist__variable_or(profile, "LOCKSTEP_PROFILE") ||
+	    dist__variable_or(algorithm, "LOCKSTEP_ALGORITHM"))
+		return profile;
 	if (!dist__fidelity_parse(&asked, fidelity) ||
 	    dist__data_find("platforms", platform, ".xml", path, sizeof path,
 			    &message) ||

@@ -12,10 +12,12 @@
 const char *usual_profile(const char *gpu, int ranks,
 			  enum dist__fidelity asked);
 
-/* usual_profile_on does so for the GPUs of a platform, a name or a file, at the
- * named fidelity (NULL: auto). It returns NULL also if there is no such
+/* usual_profile_on does so for the GPUs of a simulated platform; each text is
+ * an option's (NULL: not given, its variable counts). It returns profile if
+ * that or algorithm is given, or no platform, and NULL also if there is no such
  * platform or fidelity; opening them reports that. */
-const char *usual_profile_on(const char *platform, int ranks,
-			     const char *fidelity);
+const char *usual_profile_on(const char *platform, const char *profile,
+			     const char *algorithm, const char *fidelity,
+			     int ranks);
 
 #endif

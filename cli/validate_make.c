@@ -176,13 +176,14 @@ static enum dist_error sum_up(struct validate_table *table)
 	if (!scratch)
 		return DIST_ERR_NO_MEMORY;
 	for (int r = 0; r < ACCURACY_RANGES; r++)
-		table->ranges[r] = outcome_accuracy(
-			&table->outcome, (enum accuracy_range)r, scratch);
+		table->ranges[r] = outcome_accuracy(&table->outcome,
+						    (enum accuracy_range)r,
+						    false, scratch);
 	for (int b = 0; b < VALIDATE_BLIND; b++)
 		table->blind_errors[b] = outcome_accuracy(
-			&table->blind[b], ACCURACY_ALL, scratch);
+			&table->blind[b], ACCURACY_ALL, false, scratch);
 	table->fit =
-		outcome_fit_accuracy(&table->outcome, ACCURACY_ALL, scratch);
+		outcome_accuracy(&table->outcome, ACCURACY_ALL, true, scratch);
 	for (int s = 0; s < STREAM_SCHEDULES; s++) {
 		enum stream_schedule schedule = (enum stream_schedule)s;
 

@@ -18,11 +18,11 @@ static struct dist__cell percent(const struct accuracy *accuracy,
 
 /* ---- collectives ------------------------------------------------------- */
 
-static struct dist__cell good(const struct accuracy *all)
+static struct dist__cell good(const struct accuracy *all, bool blind)
 {
-	return cell_text(!all->num               ? NULL
-			 : accuracy_is_good(all) ? "yes"
-						 : "no");
+	return cell_text(!all->num                      ? NULL
+			 : accuracy_is_good(all, blind) ? "yes"
+							: "no");
 }
 
 /* For people a table of which no row could be predicted is left out. */
@@ -61,11 +61,7 @@ static struct dist__rows errors_of(const struct validate *validate,
 				percent(&blind[1], blind[1].median),
 				percent(&blind[1], blind[1].p90),
 				percent(fit, fit->median),
-				percent(fit, fit->p90),
-				cell_text(!blind[0].num ? NULL
-					  : accuracy_is_good_blind(&blind[0])
-						  ? "yes"
-						  : "no"));
+				percent(fit, fit->p90), good(&blind[0], true));
 			continue;
 		}
 		outcome_choices(&of->outcome, choices, sizeof choices);
@@ -75,7 +71,7 @@ static struct dist__rows errors_of(const struct validate *validate,
 			percent(&in[1], in[1].median),
 			percent(&in[2], in[2].median),
 			percent(fit, fit->median), percent(fit, fit->p90),
-			good(&in[ACCURACY_ALL]), cell_copy(choices),
+			good(&in[ACCURACY_ALL], false), cell_copy(choices),
 			cell_size(of->outcome.left_out.num));
 	}
 	return table;

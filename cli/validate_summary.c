@@ -61,8 +61,8 @@ static void count(const struct validate_table *table,
 	const struct accuracy *all = &table->ranges[ACCURACY_ALL];
 
 	summary->tables += all->num > 0;
-	summary->good += accuracy_is_good(all);
-	summary->blind_good += accuracy_is_good_blind(&table->blind_errors[0]);
+	summary->good += accuracy_is_good(all, false);
+	summary->blind_good += accuracy_is_good(&table->blind_errors[0], true);
 	for (int s = 0; s < STREAM_SCHEDULES; s++)
 		if (table->schedules[s].num &&
 		    table->schedules[s].median > summary->worst_steps)

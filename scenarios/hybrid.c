@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/divisors.h"
+#include "base/refuse.h"
 #include "scenarios/fill.h"
 #include "scenarios/grid.h"
 #include "scenarios/llm_order.h"
@@ -258,32 +259,30 @@ static const char *misfit(const struct workload_job *job, int world_size,
 
 	if ((int64_t)grid.tp * grid.pp * grid.dp != world_size) {
 		dist__divisors_text(legal, sizeof legal, world_size);
-		snprintf(message->text, sizeof message->text,
-			 "%d ranks a tensor group and %d stages: expected "
-			 "their product to divide the world size, %d: %s",
-			 grid.tp, grid.pp, world_size, legal);
-		return "world-size";
+		return dist__refuse_option(
+			message, "world-size",
+			"%d ranks a tensor group and %d stages: expected "
+			"their product to divide the world size, %d: %s",
+			grid.tp, grid.pp, world_size, legal);
 	}
-	if ((size_t)grid.pp > job->layers->num) {
-		snprintf(message->text, sizeof message->text,
-			 "%d stages: expected 1 to %zu, the layers of %s",
-			 grid.pp, job->layers->num, job->model->name);
-		return "pp";
-	}
-	if (a->micro_batches > a->rate.batch) {
-		snprintf(message->text, sizeof message->text,
-			 "--micro-batches %d: expected at most --batch, %g",
-			 a->micro_batches, a->rate.batch);
-		return "micro-batches";
-	}
+	if ((size_t)grid.pp > job->layers->num)
+		return dist__refuse_option(
+			message, "pp",
+			"%d stages: expected 1 to %zu, the layers of %s",
+			grid.pp, job->layers->num, job->model->name);
+	if (a->micro_batches > a->rate.batch)
+		return dist__refuse_option(
+			message, "micro-batches",
+			"--micro-batches %d: expected at most --batch, %g",
+			a->micro_batches, a->rate.batch);
 	if (fmod(a->rate.batch, a->micro_batches) != 0) {
 		dist__divisors_text(legal, sizeof legal,
 				    (int64_t)fmin(a->rate.batch, 1e15));
-		snprintf(message->text, sizeof message->text,
-			 "--micro-batches %d: expected a divisor of --batch, "
-			 "%g: %s",
-			 a->micro_batches, a->rate.batch, legal);
-		return "micro-batches";
+		return dist__refuse_option(
+			message, "micro-batches",
+			"--micro-batches %d: expected a divisor of --batch, "
+			"%g: %s",
+			a->micro_batches, a->rate.batch, legal);
 	}
 	if ((grid.tp == 1 ||
 	     (can_share(job, message) &&

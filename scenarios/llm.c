@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/refuse.h"
 #include "scenarios/grid.h"
 
 static const char *misfit(const struct workload_job *job, int world_size,
@@ -26,10 +27,10 @@ static const char *misfit(const struct workload_job *job, int world_size,
 
 	if (l->gpus == world_size)
 		return NULL;
-	snprintf(message->text, sizeof message->text,
-		 "expected %d ranks, tp %d x cp %d x dp %d x pp %d, got %d",
-		 l->gpus, l->tp, l->cp, l->dp, l->pp, world_size);
-	return "world-size";
+	return dist__refuse_option(
+		message, "world-size",
+		"expected %d ranks, tp %d x cp %d x dp %d x pp %d, got %d",
+		l->gpus, l->tp, l->cp, l->dp, l->pp, world_size);
 }
 
 static double batches(const struct workload_job *job, int world_size)

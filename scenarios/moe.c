@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/refuse.h"
 #include "lockstep/measure.h"
 #include "scenarios/fill.h"
 
@@ -73,19 +74,17 @@ static const char *misfit(const struct workload_job *job, int world_size,
 {
 	int experts = num_experts(job, world_size);
 
-	if (experts % world_size != 0) {
-		snprintf(message->text, sizeof message->text,
-			 "--experts %d: expected a multiple of the world size, "
-			 "%d",
-			 experts, world_size);
-		return "experts";
-	}
-	if (job->arguments->top_k > experts) {
-		snprintf(message->text, sizeof message->text,
-			 "--top-k %d: expected 1 to %d, the experts",
-			 job->arguments->top_k, experts);
-		return "top-k";
-	}
+	if (experts % world_size != 0)
+		return dist__refuse_option(
+			message, "experts",
+			"--experts %d: expected a multiple of the world size, "
+			"%d",
+			experts, world_size);
+	if (job->arguments->top_k > experts)
+		return dist__refuse_option(
+			message, "top-k",
+			"--top-k %d: expected 1 to %d, the experts",
+			job->arguments->top_k, experts);
 	return has_experts(job, message) ? NULL : "model";
 }
 

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/refuse.h"
 #include "lockstep/measure.h"
 #include "scenarios/fill.h"
 
@@ -28,10 +29,10 @@ static const char *misfit(const struct workload_job *job, int world_size,
 {
 	if (job->arguments->servers < world_size)
 		return NULL;
-	snprintf(message->text, sizeof message->text,
-		 "--servers %d: expected 1 to %d, of a world of %d",
-		 job->arguments->servers, world_size - 1, world_size);
-	return "servers";
+	return dist__refuse_option(
+		message, "servers",
+		"--servers %d: expected 1 to %d, of a world of %d",
+		job->arguments->servers, world_size - 1, world_size);
 }
 
 int64_t ps_optimizer_ns(const struct training *t, size_t l)

@@ -142,11 +142,11 @@ const char *workload_misfit(const struct workload_job *job, int world_size,
 	for (size_t i = 0; i < pace->num_stragglers; i++) {
 		if (pace->stragglers[i].rank < world_size)
 			continue;
-		snprintf(message->text, sizeof message->text,
-			 "--straggler: no rank %d: expected 0 to %d, of a "
-			 "world of %d",
-			 pace->stragglers[i].rank, world_size - 1, world_size);
-		return "straggler";
+		return dist__refuse_option(
+			message, "straggler",
+			"--straggler: no rank %d: expected 0 to %d, of a "
+			"world of %d",
+			pace->stragglers[i].rank, world_size - 1, world_size);
 	}
 	return job->workload->misfit
 		       ? job->workload->misfit(job, world_size, message)

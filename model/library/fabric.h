@@ -9,6 +9,8 @@
 #ifndef LOCKSTEP_MODEL_LIBRARY_FABRIC_H
 #define LOCKSTEP_MODEL_LIBRARY_FABRIC_H
 
+#include <string.h>
+
 #include "model/library/calibration.h"
 
 /* How the ranks of one node are connected. */
@@ -54,6 +56,13 @@ static inline double fabric_way_Bps(const struct fabric *fabric)
 	return fabric->socket_Bps > 0 && fabric->socket_Bps < fabric->intra_Bps
 		       ? fabric->socket_Bps
 		       : fabric->intra_Bps;
+}
+
+/* fabric_is_one returns whether all nodes are one to a library: joined by
+ * switches of NVLink. */
+static inline bool fabric_is_one(const struct fabric *fabric)
+{
+	return fabric->nodes == 1 || strcmp(fabric->transport, "nvlink") == 0;
 }
 
 /* fabric_ranks returns the size of the group, full nodes assumed. */

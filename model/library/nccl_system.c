@@ -105,12 +105,6 @@ static bool is_geforce(const char *gpu)
 	       strstr(gpu, "RTX 40") || strstr(gpu, "RTX 50");
 }
 
-/* Nodes that are joined by switches of NVLink are one node to NCCL. */
-static bool one_domain(const struct fabric *fabric)
-{
-	return fabric->nodes == 1 || strcmp(fabric->transport, "nvlink") == 0;
-}
-
 /* Reductions in the switches came with NCCL 2.17. */
 #define NVLS_MINOR 17
 
@@ -129,7 +123,7 @@ library_nccl_system_of(const struct fabric *fabric, int ranks,
 	struct nccl_system system = {
 		.generation = generation_of(fabric->gpu),
 		.ranks = ranks,
-		.nodes = one_domain(fabric) ? 1 : fabric->nodes,
+		.nodes = fabric_is_one(fabric) ? 1 : fabric->nodes,
 	};
 	bool nvlink =
 		fabric->intra != FABRIC_PCIE && fabric->intra != FABRIC_HOST;

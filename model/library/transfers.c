@@ -34,12 +34,6 @@ struct seating {
 
 /* ---- seats --------------------------------------------------------------- */
 
-/* Nodes that are one domain of NVLink are one node to the library. */
-static bool is_one(const struct fabric *fabric)
-{
-	return fabric->nodes == 1 || strcmp(fabric->transport, "nvlink") == 0;
-}
-
 static int number_nodes(struct seating *s, const int *nodes)
 {
 	int most = 0, count = 0, *number;
@@ -48,7 +42,7 @@ static int number_nodes(struct seating *s, const int *nodes)
 		most = nodes[i] > most ? nodes[i] : most;
 	number = calloc((size_t)most + 1, sizeof *number);
 	for (int i = 0; number && i < s->ranks; i++) {
-		int *mine = &number[is_one(s->fabric) ? 0 : nodes[i]];
+		int *mine = &number[fabric_is_one(s->fabric) ? 0 : nodes[i]];
 
 		if (*mine == 0)
 			*mine = ++count;

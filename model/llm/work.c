@@ -153,7 +153,7 @@ double llm_pass_ns(const struct llm_pass *pass)
 	return ns;
 }
 
-static double pass_flops(const struct llm_pass *pass)
+double llm_pass_flops(const struct llm_pass *pass)
 {
 	double flops = 0;
 
@@ -173,7 +173,7 @@ static void add_stage(const struct llm_work *work, int stage, double *flops,
 		llm_stage_layers(work, stage, chunk, num);
 		for (int kind = 0; kind < LLM_LAYER_KINDS; kind++) {
 			const struct llm_layer *layer = &work->layers[kind];
-			const double forward = pass_flops(&layer->forward);
+			const double forward = llm_pass_flops(&layer->forward);
 			const int full =
 				kind == LLM_EMBEDDING || kind == LLM_HEAD ? 0
 				: recomputed < num[kind] ? recomputed
@@ -181,8 +181,8 @@ static void add_stage(const struct llm_work *work, int stage, double *flops,
 
 			recomputed -= full;
 			*flops += num[kind] *
-				  (forward + pass_flops(&layer->backward) +
-				   pass_flops(&layer->weights));
+				  (forward + llm_pass_flops(&layer->backward) +
+				   llm_pass_flops(&layer->weights));
 			*again += full * forward;
 			*again += num[kind] * layer->again_flops;
 		}

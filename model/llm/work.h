@@ -111,7 +111,9 @@ void llm_stage_layers(const struct llm_work *work, int stage, int chunk,
  * stage, the first ones (Megatron's --recompute-method block). */
 int llm_recomputed_layers(const struct llm_work *work, int stage);
 
-/* llm_pass_ns returns the computing time of a pass, without its calls. */
+/* llm_pass_ns returns the computing time of a pass, without its calls,
+ * llm_pass_flops its FLOP. */
 double llm_pass_ns(const struct llm_pass *pass);
+double llm_pass_flops(const struct llm_pass *pass);
 
 #endif

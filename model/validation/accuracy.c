@@ -20,16 +20,13 @@ struct accuracy accuracy_of(double *errors, size_t num)
 	};
 }
 
-bool accuracy_is_good(const struct accuracy *accuracy)
+bool accuracy_is_good(const struct accuracy *accuracy, bool blind)
 {
-	return accuracy->num > 0 && accuracy->median <= ACCURACY_GOOD_MEDIAN &&
-	       accuracy->p90 <= ACCURACY_GOOD_P90;
-}
-
-bool accuracy_is_good_blind(const struct accuracy *accuracy)
-{
-	return accuracy->num > 0 && accuracy->median <= ACCURACY_BLIND_MEDIAN &&
-	       accuracy->p90 <= ACCURACY_BLIND_P90;
+	return accuracy->num > 0 &&
+	       accuracy->median <=
+		       (blind ? ACCURACY_BLIND_MEDIAN : ACCURACY_GOOD_MEDIAN) &&
+	       accuracy->p90 <=
+		       (blind ? ACCURACY_BLIND_P90 : ACCURACY_GOOD_P90);
 }
 
 enum accuracy_range accuracy_range_of(size_t bytes)

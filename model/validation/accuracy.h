@@ -35,10 +35,9 @@ enum accuracy_range {
 /* accuracy_of returns the accuracy of num errors, which it sorts. */
 struct accuracy accuracy_of(double *errors, size_t num);
 
-/* accuracy_is_good returns whether both bounds of the goal hold, _blind those
- * of the second. */
-bool accuracy_is_good(const struct accuracy *accuracy);
-bool accuracy_is_good_blind(const struct accuracy *accuracy);
+/* accuracy_is_good returns whether both bounds of the goal hold, those of the
+ * second where predictions are blind. */
+bool accuracy_is_good(const struct accuracy *accuracy, bool blind);
 
 /* accuracy_range_of returns the range of a size; never ALL. */
 enum accuracy_range accuracy_range_of(size_t bytes);

@@ -74,38 +74,21 @@ void outcome_release(struct outcome *outcome)
 	*outcome = (struct outcome){.table = NULL};
 }
 
-static bool is_in(const struct outcome_row *row, enum accuracy_range range)
-{
-	return range == ACCURACY_ALL ||
-	       accuracy_range_of(row->row->bytes) == range;
-}
-
 struct accuracy outcome_accuracy(const struct outcome *outcome,
-				 enum accuracy_range range, double *scratch)
+				 enum accuracy_range range, bool of_fit,
+				 double *scratch)
 {
 	size_t num = 0;
 
 	for (size_t i = 0; i < outcome->num; i++) {
 		const struct outcome_row *row = &outcome->rows[i];
+		double us = of_fit ? row->fit_us : row->predicted_us;
 
-		if (is_in(row, range))
-			scratch[num++] = accuracy_error(
-				row->predicted_us, row->row->time_us.value);
-	}
-	return accuracy_of(scratch, num);
-}
-
-struct accuracy outcome_fit_accuracy(const struct outcome *outcome,
-				     enum accuracy_range range, double *scratch)
-{
-	size_t num = 0;
-
-	for (size_t i = 0; i < outcome->num; i++) {
-		const struct outcome_row *row = &outcome->rows[i];
-
-		if (is_in(row, range) && row->fit_us > 0)
-			scratch[num++] = accuracy_error(
-				row->fit_us, row->row->time_us.value);
+		if ((range == ACCURACY_ALL ||
+		     accuracy_range_of(row->row->bytes) == range) &&
+		    (!of_fit || us > 0))
+			scratch[num++] =
+				accuracy_error(us, row->row->time_us.value);
 	}
 	return accuracy_of(scratch, num);
 }

@@ -39,10 +39,8 @@ void outcome_release(struct outcome *outcome);
  * outcome->num numbers.
  */
 struct accuracy outcome_accuracy(const struct outcome *outcome,
-				 enum accuracy_range range, double *scratch);
-struct accuracy outcome_fit_accuracy(const struct outcome *outcome,
-				     enum accuracy_range range,
-				     double *scratch);
+				 enum accuracy_range range, bool of_fit,
+				 double *scratch);
 
 /* outcome_choices writes the predicted choices of the library in the first
  * series that is not forced: "tree LL to 64 KiB, ring Simple to 1 GiB"; ends in

@@ -78,16 +78,16 @@ Test(validation, errors_are_those_of_the_table)
 	outcome = make(&table, &models);
 	cr_assert_eq(outcome.num, ROWS);
 	cr_assert_eq(outcome.left_out.num, 0);
-	all = outcome_accuracy(&outcome, ACCURACY_ALL, scratch);
+	all = outcome_accuracy(&outcome, ACCURACY_ALL, false, scratch);
 	cr_assert_eq(all.num, ROWS);
 	cr_assert_float_eq(all.median, 0.075, 1e-6);
 	cr_assert_float_eq(all.p90, 0.35, 1e-6);
 	cr_assert_float_eq(all.worst, 0.5, 1e-6);
-	cr_assert_not(accuracy_is_good(&all));
-	part = outcome_accuracy(&outcome, ACCURACY_SMALL, scratch);
+	cr_assert_not(accuracy_is_good(&all, false));
+	part = outcome_accuracy(&outcome, ACCURACY_SMALL, false, scratch);
 	cr_assert_eq(part.num, 2);
 	cr_assert_float_eq(part.median, 0.05, 1e-6);
-	part = outcome_accuracy(&outcome, ACCURACY_LARGE, scratch);
+	part = outcome_accuracy(&outcome, ACCURACY_LARGE, false, scratch);
 	cr_assert_eq(part.num, 1);
 	cr_assert_float_eq(part.worst, 0.05, 1e-6);
 	outcome_release(&outcome);
@@ -111,8 +111,9 @@ static void expect_calibrated(double factor, bool first)
 		rows[0].use = VALUE_CALIBRATION;
 	outcome = make(&table, &models);
 	cr_assert_eq(outcome.num, ROWS - 1 - first);
-	cr_assert_lt(outcome_accuracy(&outcome, ACCURACY_ALL, scratch).worst,
-		     1e-6);
+	cr_assert_lt(
+		outcome_accuracy(&outcome, ACCURACY_ALL, false, scratch).worst,
+		1e-6);
 	outcome_release(&outcome);
 	calibrated_models_release(&models);
 }
