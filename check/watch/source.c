@@ -169,7 +169,9 @@ struct dist__source dist__source_of(pid_t process, const uintptr_t *frames,
 		const char *name = name_of_ours(
 			dwfl_addrmodule(dwfl, frames[i]), frames[i]);
 
-		if (strcmp(name, "dist_launch") == 0)
+		/* Not as a whole: that text in a program says that it calls it
+		 * (cli/run_plan.c). */
+		if (*name && strcmp(name + strlen("dist_"), "launch") == 0)
 			break;
 		if (*name)
 			caller = i + 1;
