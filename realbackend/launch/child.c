@@ -85,6 +85,8 @@ static bool set_environment(const struct dist__plumbing *p, int local_rank)
 	/* Rank 0 serves the program's store itself. */
 	good &= set_if("TORCHELASTIC_USE_AGENT_STORE", "False");
 	good &= setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "1", 0) == 0;
+	/* UCX, below an MPI, would report a crash in our place (crash.h). */
+	good &= setenv("UCX_ERROR_SIGNALS", "", 0) == 0;
 	good &= set_if("LOCKSTEP_BACKEND",
 		       spec->backend ? spec->backend : "tcp");
 	good &= set_if("LOCKSTEP_TRACE", spec->trace);
