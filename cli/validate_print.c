@@ -419,9 +419,10 @@ static void add_rows(struct dist__rows *table, const struct validate_table *of)
 
 	for (size_t i = 0; i < of->outcome.num; i++) {
 		const struct outcome_row *row = &of->outcome.rows[i];
-		bool is_blind =
-			b < blind->num && blind->rows[b].row == row->row;
-		double measured_us = row->row->time_us.value;
+		double measured_us = row->row->time_us.value, blind_us = NAN;
+
+		if (b < blind->num && blind->rows[b].row == row->row)
+			blind_us = blind->rows[b++].predicted_us;
 
 		ADD_ROW(table, cell_text(of->name),
 			cell_text(row->row->library),
@@ -432,8 +433,7 @@ static void add_rows(struct dist__rows *table, const struct validate_table *of)
 			cell_real(row->predicted_us), cell_real(measured_us),
 			cell_real(row->predicted_us / measured_us),
 			cell_real(row->fit_us > 0 ? row->fit_us : NAN),
-			cell_real(is_blind ? blind->rows[b++].predicted_us
-					   : NAN));
+			cell_real(blind_us));
 	}
 }
 

@@ -16,8 +16,8 @@
  * chunk of an algorithm is as long. */
 #define LENGTH (251 * (size_t)TURN)
 
-/* How many whole numbers there are from -7 to 7. */
-#define SMALL 15
+/* The largest of the whole numbers; the least is -MOST. */
+#define MOST 7
 
 /* Elements that are added up at once. */
 #define CHUNK ((size_t)256)
@@ -134,7 +134,7 @@ static double element(enum kind kind, enum dist_dtype dtype, size_t i)
 
 	switch (kind) {
 	case WHOLE_NUMBERS:
-		value = (double)(seed % SMALL) - SMALL / 2;
+		value = (double)(seed % (2 * MOST + 1)) - MOST;
 		break;
 	case FRACTIONS:
 		return ((double)(seed >> 11) / 9007199254740992.0 - 0.5) * 1e3;
