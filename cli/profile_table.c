@@ -18,8 +18,10 @@ bool profile_is(const char *path)
 	gzFile file;
 	int c;
 
-	if (stat(path, &status) || S_ISDIR(status.st_mode))
-		return S_ISDIR(status.st_mode);
+	if (stat(path, &status))
+		return false;
+	if (S_ISDIR(status.st_mode))
+		return true;
 	if (!S_ISREG(status.st_mode)) /* what is read from a pipe is gone */
 		return false;
 	file = gzopen(path, "rb");
