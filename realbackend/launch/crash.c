@@ -1,8 +1,9 @@
-#define _GNU_SOURCE /* _Fork, SA_ONSTACK */
+#define _GNU_SOURCE /* clone, SA_ONSTACK */
 
 #include "realbackend/launch/crash.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,10 +14,12 @@
 #include "check/watch/frames.h"
 #include "check/watch/source.h"
 
-/* What looks the line up takes more than a handler's usual stack, and so long
- * at most: it may wait for a lock that nobody will open. */
-#define HANDLER_STACK ((size_t)1 << 20)
-#define LEAST_STACK   ((size_t)1 << 16)
+/* What looks the line up takes as much stack as a program may have, more than a
+ * handler's has, and so long at most: it may wait for a lock that nobody will
+ * open. */
+#define LOOKUP_STACK  ((size_t)8 << 20)
+#define HANDLER_STACK ((size_t)1 << 16)
+#define GUARD         ((size_t)1 << 16) /* a page or more, however large they are */
 #define LIMIT_S       5
 #define FRAMES        32
 
@@ -26,15 +29,20 @@ static const int numbers[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
 static struct {
 	struct check_slot *slot;
 	pid_t process; /* the rank; not one that it forked */
+	char *lookup;  /* the top of a stack, which grows down */
 } here;
 
-/* In a copy of the process. */
-static _Noreturn void find_place(const uintptr_t *frames)
+/* In a copy of the process, whose main function it is. */
+static int find_place(void *frames)
 {
 	struct check_place *place = &here.slot->crash;
+	sigset_t alarm_only;
 	struct dist__source source;
 
+	sigemptyset(&alarm_only);
+	sigaddset(&alarm_only, SIGALRM);
 	(void)signal(SIGALRM, SIG_DFL);
+	(void)sigprocmask(SIG_UNBLOCK, &alarm_only, NULL);
 	(void)alarm(LIMIT_S);
 	source = dist__source_of(here.process, frames, FRAMES);
 	if (source.file[0])
@@ -47,7 +55,6 @@ static _Noreturn void find_place(const uintptr_t *frames)
 static void handle(int number, siginfo_t *info, void *context)
 {
 	uintptr_t frames[FRAMES];
-	sigset_t alarm_only;
 	pid_t copy = -1;
 
 	(void)info;
@@ -55,13 +62,7 @@ static void handle(int number, siginfo_t *info, void *context)
 	if (getpid() == here.process) {
 		dist__frames_of_fault(frames, FRAMES);
 		/* Without what fork() does for threads: it may not return. */
-		copy = _Fork();
-	}
-	if (copy == 0) {
-		sigemptyset(&alarm_only);
-		sigaddset(&alarm_only, SIGALRM);
-		(void)sigprocmask(SIG_UNBLOCK, &alarm_only, NULL);
-		find_place(frames);
+		copy = clone(find_place, here.lookup, SIGCHLD, frames);
 	}
 	while (copy > 0 && waitpid(copy, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -70,19 +71,32 @@ static void handle(int number, siginfo_t *info, void *context)
 	(void)raise(number);
 }
 
-/* Returns whether handlers have a stack that is large enough. The one that is
+/* Maps a stack of that size, and returns its least address, or NULL. */
+static char *map_stack(size_t size)
+{
+	char *low = mmap(NULL, GUARD + size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (low == MAP_FAILED)
+		return NULL;
+	(void)mprotect(low, GUARD, PROT_NONE);
+	return low + GUARD;
+}
+
+/* Returns whether handlers have a stack, and the lookup has one. One that is
  * there stays: it may be a sanitizer's. */
-static bool give_stack(void)
+static bool give_stacks(void)
 {
 	stack_t stack = {.ss_size = HANDLER_STACK}, before;
+	char *lookup = map_stack(LOOKUP_STACK);
 
-	if (sigaltstack(NULL, &before))
+	if (!lookup || sigaltstack(NULL, &before))
 		return false;
+	here.lookup = lookup + LOOKUP_STACK;
 	if (!(before.ss_flags & SS_DISABLE))
-		return before.ss_size >= LEAST_STACK;
-	stack.ss_sp = mmap(NULL, HANDLER_STACK, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return stack.ss_sp != MAP_FAILED && sigaltstack(&stack, NULL) == 0;
+		return before.ss_size >= HANDLER_STACK;
+	stack.ss_sp = map_stack(HANDLER_STACK);
+	return stack.ss_sp && sigaltstack(&stack, NULL) == 0;
 }
 
 void dist__crash_watch(struct check_slot *slot)
@@ -92,7 +106,7 @@ void dist__crash_watch(struct check_slot *slot)
 
 	here.slot = slot;
 	here.process = getpid();
-	if (again || !give_stack())
+	if (again || !give_stacks())
 		return;
 	/* What this loads is not to be loaded by a handler. */
 	(void)dist__frames_outermost();
