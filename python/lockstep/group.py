@@ -74,6 +74,9 @@ class Group(Arguments, dist.ProcessGroup):
         """For C++, which takes one of another name for its own class."""
         return "lockstep"
 
+    def _has_hooks(self):
+        return False  # of NCCL's; torch 2.6 asks at the end of a group
+
     def name(self):
         return self._name
 
@@ -173,6 +176,8 @@ class Group(Arguments, dist.ProcessGroup):
         if error:
             raise self._error("lockstep: destroy_process_group: " +
                          self.lib.error_string(error).decode())
+
+    _shutdown = shutdown  # as torch 2.6 calls it for NCCL
 
     # ---- failing ---------------------------------------------------------
 
