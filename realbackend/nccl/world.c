@@ -98,7 +98,7 @@ static enum dist_error backend_new(const struct dist__place *place,
 	error = dist__agreed_init(&g->base, &nccl, place, members);
 	if (!error)
 		error = dist__nccl_open(g, dist__agreed_deadline_ns(&g->base));
-	/* On record before a peer, told of it, ends and is asked why. */
+	/* Recorded first: the peers that learn of it end, and say why. */
 	shared = error && error != DIST_ERR_NO_MEMORY &&
 		 record_shared_device(g, &place->slot->rendezvous);
 	if (error)

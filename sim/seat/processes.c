@@ -110,7 +110,7 @@ static _Noreturn void start(const struct dist__seat_job *job,
 	(void)unsetenv("LOCKSTEP_REPRESENT");
 	(void)unsetenv("LOCKSTEP_WATCH_FD");
 	if (pids && job->forks) {
-		/* Starts a process that forks the ranks, and tells of them. */
+		/* That process forks the ranks, and reports them. */
 		pid_t self = getpid(), pid = fork();
 
 		if (pid == 0)
