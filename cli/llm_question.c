@@ -18,10 +18,6 @@
 
 #define AT(field) offsetof(struct llm_request, field)
 
-/* What nobody asked for. */
-#define USUAL_SEQ    8192
-#define USUAL_ROUNDS 4 /* micro-batches of a stage, of a pipeline */
-
 /* Names of enum llm_software. */
 #define SOFTWARE "graphed|eager|tuned|old"
 
@@ -337,31 +333,17 @@ enum dist_error llm_question_fabric(const struct llm_question *question,
 
 /* ---- the layout --------------------------------------------------------- */
 
-static int or_one(int count)
-{
-	return count > 0 ? count : 1;
-}
-
 enum dist_error llm_question_layout(const struct llm_question *question,
 				    int gpus, struct llm_layout *layout,
 				    const char **option,
 				    struct dist_message *message)
 {
 	struct llm_arguments asked = question->request->layout;
-	int positions = question->model.positions;
-	int copy = or_one(asked.tp) * or_one(asked.pp) * or_one(asked.cp);
 	const char *exchange = question->request->exchange;
 	enum dist_error error;
 
-	if (asked.seq == 0)
-		asked.seq = positions > 0 && positions < USUAL_SEQ ? positions
-								   : USUAL_SEQ;
 	if (!asked.precision && question->device.peak[LLM_BF16] == 0)
 		asked.precision = llm_precision_name(LLM_FP16);
-	if (asked.global_batch == 0)
-		asked.global_batch =
-			or_one(gpus / copy) * or_one(asked.micro_batch) *
-			(asked.pp > 1 ? USUAL_ROUNDS * asked.pp : 1);
 	error = llm_arguments_layout(&asked, gpus, &question->model, layout,
 				     option, message);
 	layout->fused_experts = question->software == LLM_GRAPHED;

@@ -12,6 +12,10 @@
 
 #define RANKS .min = 1, .max = 1 << 20
 
+/* What nobody asked for. */
+#define SEQ    8192
+#define ROUNDS 4 /* micro-batches of each stage of a pipeline */
+
 const struct option llm_options[] = {
 	{"tp", COUNT, AT(tp), "N", .help = "ranks that share each layer",
 	 .usual = "1", RANKS,
@@ -66,15 +70,17 @@ const struct option llm_options[] = {
 		 "the host's memory",
 	 .usual = "none", RANKS},
 	{"seq", COUNT, AT(seq), "TOKENS", .help = "length of a sequence",
-	 .usual = "4096", .min = 1, .max = 1 << 30,
+	 .usual = "8192, or the model's positions, if less", .min = 1,
+	 .max = 1 << 30,
 	 .also = "seq-len|seq-length|seqlen|sequence-length|context-length"},
 	{"micro-batch", COUNT, AT(micro_batch), "N",
 	 .help = "sequences of a micro-batch", .usual = "1", RANKS,
 	 .also = "mbs|micro-batch-size|local-batch-size"},
 	{"global-batch", COUNT, AT(global_batch), "N",
 	 .help = "sequences of a step, over all ranks",
-	 .usual = "a micro-batch for each replica and stage", .min = 1,
-	 .max = 1 << 30, .also = "gbs|global-batch-size"},
+	 .usual = "a micro-batch for each replica; with a pipeline four for "
+		  "each stage",
+	 .min = 1, .max = 1 << 30, .also = "gbs|global-batch-size"},
 	{"precision", CHOICE, AT(precision),
 	 "bf16|fp16|fp8|mxfp8|fp4|tf32|fp32",
 	 .help = "precision of matrix products", .usual = "bf16",
@@ -191,6 +197,9 @@ enum dist_error llm_arguments_layout(const struct llm_arguments *a, int gpus,
 	set(&layout->shard_ranks, a->shard_ranks);
 	set(&layout->recompute_layers, a->recompute_layers);
 	set(&layout->offload_layers, a->offload_layers);
+	layout->seq = SEQ;
+	if (model->positions > 0 && model->positions < SEQ)
+		layout->seq = model->positions;
 	set(&layout->seq, a->seq);
 	set(&layout->micro_batch, a->micro_batch);
 	set_choices(layout, a);
@@ -203,7 +212,9 @@ enum dist_error llm_arguments_layout(const struct llm_arguments *a, int gpus,
 		return error;
 	copy = layout->tp * layout->pp * layout->cp;
 	layout->global_batch = gpus > copy ? gpus / copy : 1;
-	layout->global_batch *= layout->micro_batch * layout->pp;
+	layout->global_batch *= layout->micro_batch;
+	if (layout->pp > 1)
+		layout->global_batch *= ROUNDS * layout->pp;
 	set(&layout->global_batch, a->global_batch);
 	return llm_layout_complete(layout, model, option, message);
 }

@@ -46,6 +46,14 @@ holds '.rows[0] | (.price_step / (2 * 256 * .step_ms / 3.6e6) - 1 | fabs < 1e-6)
 	(.price_million_tokens / (.price_step / (512 * 4096) * 1e6) - 1 | fabs < 1e-6) and
 	(.days / (.step_ms * 1e9 / (512 * 4096) / 86.4e6) - 1 | fabs < 1e-6)' "bill"
 
+# The program and its prediction take the same for what nobody gave.
+expect 0 predict --model gpt2-small "${at[@]}" --world-size 8 --tp 2 --pp 2
+expect_out '--seq 1024 --micro-batch 1 --global-batch 16$'
+expect 0 run --backend sim --platform star-8 --nproc-per-node 8 llm --model gpt2-small \
+	--tp 2 --pp 2
+expect_out ', 1 sequences of 1024 tokens a micro-batch$'
+expect_out ', 8 send of '
+
 # What was measured wins over kernels' times.
 computing='.rows[0].breakdown_ms | .gemm + .attention + .elementwise + .recompute'
 expect 0 "${small[@]}" --step-ms 700 --json
