@@ -337,5 +337,7 @@ const struct workload workload_ddp_step = {
 	.contents = "gradients",
 	.batches = batches,
 	WORKLOAD_STEPS(ddp_step),
+	.fill = fill,
+	.count_wrong = count_wrong,
 	.report = report,
 };

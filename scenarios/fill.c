@@ -46,12 +46,6 @@ static double count_wrong(struct dist_tensor tensor, size_t from, double factor,
 	return wrong;
 }
 
-double count_wrong_values(struct dist_tensor tensor, size_t first, int rank,
-			  int step)
-{
-	return count_wrong(tensor, first + (size_t)step, 1, rank, 0);
-}
-
 double count_wrong_sums(struct dist_tensor tensor, size_t first, int world_size,
 			int step)
 {

@@ -25,12 +25,8 @@ double count_wrong_parameters(const float *values, size_t numel);
 void fill_gradients(struct dist_tensor tensor, size_t first, int rank,
 		    int step);
 
-/* count_wrong_values returns how many of its elements from first on are not
- * rank's gradients. */
-double count_wrong_values(struct dist_tensor tensor, size_t first, int rank,
-			  int step);
-
-/* count_wrong_sums returns the number that are not the sum over world_size
+/* count_wrong_sums returns how many of its elements from
+ * first on are not the sum over world_size
  * ranks. */
 double count_wrong_sums(struct dist_tensor tensor, size_t first, int world_size,
 			int step);

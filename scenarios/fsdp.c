@@ -15,18 +15,13 @@
  * Of n parameters a rank sends 3 n (p-1)/p elements at stage 3, else
  * 2 n (p-1)/p. A layer is padded to a multiple of the ranks.
  */
-#include "scenarios/training.h"
-
 #include <stdlib.h>
 
-#include "scenarios/fill.h"
+#include "scenarios/call.h"
 
-/* One layer's tensors: whole, and this rank's part of them. */
+/* One layer's parameters and gradients: whole, and this rank's part of them. */
 struct sharded {
-	size_t first; /* element of the model, padded */
-	struct dist_tensor parameters, parameters_part;
-	struct dist_tensor gradients, gradients_part;
-	struct pending gather, scatter;
+	struct call gather, scatter;
 };
 
 struct fsdp {
@@ -34,31 +29,44 @@ struct fsdp {
 	size_t num;
 };
 
+static enum dist_error make_layer(struct training *t, size_t l)
+{
+	size_t ranks = (size_t)t->world_size;
+	size_t part = (t->job->layers->list[l].numel + ranks - 1) / ranks;
+	struct fsdp *f = t->state;
+	struct sharded *s = &f->layers[l];
+	enum dist_error error;
+
+	s->gather = (struct call){.op = DIST__ALL_GATHER,
+				  .lane = &t->lanes[0],
+				  .label = "parameters of a layer",
+				  .number = l + 1,
+				  .is_apart = true};
+	s->scatter = (struct call){.op = DIST__REDUCE_SCATTER,
+				   .reduce = DIST_AVG,
+				   .lane = &t->lanes[0],
+				   .label = "gradients of a layer",
+				   .number = l + 1,
+				   .is_apart = true};
+	error = training_tensor(t, part * ranks, &s->gather.out);
+	if (!error)
+		error = training_tensor(t, part, &s->gather.in);
+	if (!error)
+		error = training_tensor(t, part * ranks, &s->scatter.in);
+	return error ? error : training_tensor(t, part, &s->scatter.out);
+}
+
 static enum dist_error start(struct training *t)
 {
-	const struct layers *layers = t->job->layers;
-	size_t l, first = 0, ranks = (size_t)t->world_size;
+	size_t num = t->job->layers->num;
 	struct fsdp *f = t->state;
 	enum dist_error error = DIST_OK;
 
-	f->layers = calloc(layers->num, sizeof *f->layers);
+	f->layers = calloc(num, sizeof *f->layers);
 	if (!f->layers)
 		return DIST_ERR_NO_MEMORY;
-	f->num = layers->num;
-	for (l = 0; !error && l < f->num; l++) {
-		struct sharded *s = &f->layers[l];
-		size_t part = (layers->list[l].numel + ranks - 1) / ranks;
-
-		s->first = first;
-		first += part * ranks;
-		error = training_tensor(t, part * ranks, &s->parameters);
-		if (!error)
-			error = training_tensor(t, part, &s->parameters_part);
-		if (!error)
-			error = training_tensor(t, part * ranks, &s->gradients);
-		if (!error)
-			error = training_tensor(t, part, &s->gradients_part);
-	}
+	for (; !error && f->num < num; f->num++)
+		error = make_layer(t, f->num);
 	return error;
 }
 
@@ -67,29 +75,22 @@ static void stop(struct training *t)
 	struct fsdp *f = t->state;
 
 	for (size_t l = 0; l < f->num; l++) {
-		dist_work_free(f->layers[l].gather.work);
-		dist_work_free(f->layers[l].scatter.work);
+		call_release(&f->layers[l].gather);
+		call_release(&f->layers[l].scatter);
 	}
 	free(f->layers);
 }
 
-/* Where this rank's part of a layer begins. */
-static size_t part_first(const struct training *t, const struct sharded *s)
-{
-	return s->first + (size_t)t->rank * s->parameters_part.numel;
-}
-
-/* Parameters are those that one rank would have as gradients. */
 static void fill(struct training *t)
 {
 	const struct fsdp *f = t->state;
 
 	for (size_t l = 0; l < f->num; l++) {
-		const struct sharded *s = &f->layers[l];
+		struct sharded *s = &f->layers[l];
 
-		fill_gradients(s->parameters_part, part_first(t, s), 0,
-			       t->step);
-		fill_gradients(s->gradients, s->first, t->rank, t->step);
+		s->gather.shift = s->scatter.shift = (int)l + t->step;
+		call_fill(&s->gather);
+		call_fill(&s->scatter);
 	}
 }
 
@@ -98,42 +99,10 @@ static double count_wrong(const struct training *t)
 	const struct fsdp *f = t->state;
 	double wrong = 0;
 
-	for (size_t l = 0; l < f->num; l++) {
-		const struct sharded *s = &f->layers[l];
-
-		wrong +=
-			count_wrong_values(s->parameters, s->first, 0, t->step);
-		wrong += count_wrong_gradients(s->gradients_part,
-					       part_first(t, s), t->world_size,
-					       t->step, 0);
-	}
+	for (size_t l = 0; l < f->num; l++)
+		wrong += call_count_wrong(&f->layers[l].gather) +
+			 call_count_wrong(&f->layers[l].scatter);
 	return wrong;
-}
-
-static enum dist_error gather(struct training *t, size_t l)
-{
-	struct fsdp *f = t->state;
-	struct sharded *s = &f->layers[l];
-	struct dist_group *group =
-		training_begin(t, &s->gather, WORKLOAD_ALL_GATHER, &t->lanes[0],
-			       s->parameters);
-
-	return dist_all_gather_single(
-		dist_label(group, "parameters of a layer", l + 1),
-		s->parameters, s->parameters_part, &s->gather.work);
-}
-
-static enum dist_error scatter(struct training *t, size_t l)
-{
-	struct fsdp *f = t->state;
-	struct sharded *s = &f->layers[l];
-	struct dist_group *group =
-		training_begin(t, &s->scatter, WORKLOAD_REDUCE_SCATTER,
-			       &t->lanes[0], s->gradients);
-
-	return dist_reduce_scatter_single(
-		dist_label(group, "gradients of a layer", l + 1),
-		s->gradients_part, s->gradients, DIST_AVG, &s->scatter.work);
 }
 
 /* Makes sure of layer l's parameters, and asks for those of the one that is
@@ -144,11 +113,11 @@ static enum dist_error gather_ahead(struct training *t, size_t l, size_t next)
 	bool ahead = !t->job->arguments->no_prefetch;
 	enum dist_error error = DIST_OK;
 
-	if (!f->layers[l].gather.work)
-		error = gather(t, l);
+	if (!call_in_flight(&f->layers[l].gather))
+		error = call_begin(t, &f->layers[l].gather);
 	if (!error && ahead && next < f->num)
-		error = gather(t, next);
-	return error ? error : training_wait(t, &f->layers[l].gather);
+		error = call_begin(t, &f->layers[next].gather);
+	return error ? error : call_finish(t, &f->layers[l].gather);
 }
 
 static enum dist_error forward(struct training *t, bool gathers)
@@ -172,7 +141,7 @@ static enum dist_error forward(struct training *t, bool gathers)
 
 static enum dist_error backward(struct training *t, bool gathers, bool scatters)
 {
-	const struct fsdp *f = t->state;
+	struct fsdp *f = t->state;
 	enum dist_error error = DIST_OK;
 
 	t->doing = "backward";
@@ -186,7 +155,7 @@ static enum dist_error backward(struct training *t, bool gathers, bool scatters)
 						  t->job->schedule),
 				"backward");
 		if (!error && scatters)
-			error = scatter(t, l);
+			error = call_begin(t, &f->layers[l].scatter);
 	}
 	return error;
 }
@@ -199,9 +168,9 @@ static enum dist_error wait_scatters(struct training *t, bool begin)
 
 	t->doing = "scattering gradients";
 	for (size_t l = f->num; !error && begin && l-- > 0;)
-		error = scatter(t, l);
+		error = call_begin(t, &f->layers[l].scatter);
 	for (size_t l = f->num; !error && l-- > 0;)
-		error = training_wait(t, &f->layers[l].scatter);
+		error = call_finish(t, &f->layers[l].scatter);
 	return error;
 }
 
@@ -212,9 +181,9 @@ static enum dist_error gather_all(struct training *t)
 
 	t->doing = "gathering parameters";
 	for (size_t l = 0; !error && l < f->num; l++)
-		error = gather(t, l);
+		error = call_begin(t, &f->layers[l].gather);
 	for (size_t l = 0; !error && l < f->num; l++)
-		error = training_wait(t, &f->layers[l].gather);
+		error = call_finish(t, &f->layers[l].gather);
 	return error;
 }
 
@@ -254,4 +223,6 @@ const struct workload workload_fsdp = {
 	.contents = "parameters and gradients",
 	.held = held,
 	WORKLOAD_STEPS(fsdp),
+	.fill = fill,
+	.count_wrong = count_wrong,
 };

@@ -11,149 +11,15 @@
  *
  * pipeline and tensor_parallel are the same with one of them alone.
  */
-#include "scenarios/training.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/divisors.h"
 #include "base/refuse.h"
-#include "scenarios/fill.h"
+#include "scenarios/call.h"
 #include "scenarios/grid.h"
-#include "scenarios/llm_order.h"
-
-/* ---- links between stages ---------------------------------------------- */
-
-/* One direction. The last stage in it sends to none, the first receives from
- * none. */
-struct stage_link {
-	struct dist_group *group; /* of the stages, in their order */
-	int from, to;             /* ranks of it; -1: none */
-	int tag;
-	struct dist_tensor received; /* the last message */
-	struct dist_tensor *sent;    /* by micro-batch */
-	struct pending *sends;       /* so too */
-	int num;                     /* micro-batches a step */
-	int64_t *sent_ns;            /* for all steps: when each was sent */
-	struct wait *waits;          /* for all steps: the wait for each
-					received message */
-	size_t num_sent, num_received;
-	double wrong; /* number of wrong elements received */
-};
-
-/* Messages of all steps. */
-static size_t num_messages(const struct training *t,
-			   const struct stage_link *link)
-{
-	return (size_t)link->num * (size_t)t->job->arguments->steps;
-}
-
-/* stage_link_init allocates the tensors, of these numels, and the records of a
- * link whose group, from, to, tag and num are set. Errors: DIST_ERR_NO_MEMORY;
- * in any case stage_link_release frees what it holds. */
-static enum dist_error stage_link_init(struct training *t,
-				       struct stage_link *link,
-				       size_t received_numel, size_t sent_numel)
-{
-	size_t num = (size_t)link->num, all = num_messages(t, link);
-	enum dist_error error;
-
-	link->sent = calloc(num, sizeof *link->sent);
-	link->sends = calloc(num, sizeof *link->sends);
-	link->sent_ns = calloc(all, sizeof *link->sent_ns);
-	link->waits = calloc(all, sizeof *link->waits);
-	if (!link->sent || !link->sends || !link->sent_ns || !link->waits)
-		return DIST_ERR_NO_MEMORY;
-	error = training_tensor(t, link->from < 0 ? 0 : received_numel,
-				&link->received);
-	for (size_t i = 0; !error && link->to >= 0 && i < num; i++)
-		error = training_tensor(t, sent_numel, &link->sent[i]);
-	return error;
-}
-
-static void stage_link_release(struct stage_link *link)
-{
-	for (int i = 0; link->sends && i < link->num; i++)
-		dist_work_free(link->sends[i].work);
-	free(link->sent);
-	free(link->sends);
-	free(link->sent_ns);
-	free(link->waits);
-}
-
-/* stage_link_receive waits for micro-batch index, the next one. Without a stage
- * to receive from it does nothing. Errors: those of dist_recv. */
-static enum dist_error stage_link_receive(struct training *t,
-					  struct stage_link *link, int index)
-{
-	struct wait *wait;
-	enum dist_error error;
-
-	if (link->from < 0)
-		return DIST_OK;
-	wait = &link->waits[link->num_received++];
-	wait->from_ns = dist_now_ns(t->group);
-	error = dist_recv(link->group, link->received, link->from, link->tag);
-	wait->to_ns = dist_now_ns(t->group);
-	if (!error && t->job->check)
-		link->wrong += count_wrong_values(link->received, (size_t)index,
-						  link->from, t->step);
-	return error;
-}
-
-/* stage_link_send sends micro-batch index. Errors: those of dist_isend. */
-static enum dist_error stage_link_send(struct training *t,
-				       struct stage_link *link, int index)
-{
-	struct dist_tensor tensor;
-
-	if (link->to < 0)
-		return DIST_OK;
-	tensor = link->sent[index];
-	if (t->job->check)
-		fill_gradients(tensor, (size_t)index,
-			       dist_get_rank(link->group), t->step);
-	link->sent_ns[link->num_sent++] = dist_now_ns(t->group);
-	(void)training_begin(t, &link->sends[index], WORKLOAD_SEND, NULL,
-			     tensor);
-	return dist_isend(link->group, tensor, link->to, link->tag,
-			  &link->sends[index].work);
-}
-
-/* stage_link_finish waits for the sends of the step. Errors: those of the
- * messages. */
-static enum dist_error stage_link_finish(struct training *t,
-					 struct stage_link *link)
-{
-	enum dist_error error = DIST_OK;
-
-	for (int i = 0; !error && i < link->num; i++)
-		error = training_wait(t, &link->sends[i]);
-	return error;
-}
-
-/* stage_link_idle adds to *idle_ns the time that the rank waited for messages
- * not yet sent. All stages call it. Errors: any group error. */
-static enum dist_error
-stage_link_idle(struct training *t, struct stage_link *link, int64_t *idle_ns)
-{
-	size_t i, num = num_messages(t, link);
-	size_t stages = (size_t)dist_get_world_size(link->group);
-	int64_t *all = calloc(stages * num, sizeof *all);
-	enum dist_error error;
-
-	if (!all)
-		return DIST_ERR_NO_MEMORY;
-	error = dist_all_gather_single(
-		link->group, dist_tensor(all, stages * num, DIST_INT64),
-		dist_tensor(link->sent_ns, num, DIST_INT64), NULL);
-	for (i = 0; !error && i < link->num_received; i++)
-		*idle_ns += wait_idle_ns(&link->waits[i],
-					 all[(size_t)link->from * num + i]);
-	free(all);
-	return error;
-}
+#include "scenarios/pipeline.h"
 
 /* All-reduces of activations a layer, each way: attention's and MLP's. */
 #define REDUCTIONS 2
@@ -161,22 +27,17 @@ stage_link_idle(struct training *t, struct stage_link *link, int64_t *idle_ns)
 /* One layer of the stage. */
 struct part {
 	const struct layer *layer;
-	struct dist_tensor gradients; /* this rank's */
-	struct pending average;
+	struct call average; /* of this rank's gradients */
 };
 
 struct hybrid {
 	struct grid grid;
 	struct grid_place place;
-	struct llm_order order;
-	struct llm_action *actions;
+	struct pipeline pipeline;
 	struct part *parts; /* of the stage's layers */
 	size_t num_parts;
 	struct lane *tensor, *data; /* NULL: alone there */
 	struct dist_tensor partial; /* activations to be summed */
-	struct stage_link links[2]; /* forward, backward */
-	bool piped;                 /* there are other stages */
-	double wrong;
 };
 
 static struct grid grid_of(const struct workload_job *job, int world_size)
@@ -310,50 +171,33 @@ static size_t partial(const struct training *t, const struct layer *layer,
 
 static enum dist_error make_groups(struct training *t, struct hybrid *h)
 {
-	struct dist_group *tensor, *data, *pipeline;
+	struct dist_group *tensor, *data;
 	enum dist_error error;
 
 	error = grid_group(t->group, 1, h->grid.tp, "tensor", &tensor);
 	if (!error)
 		error = grid_group(t->group, h->grid.tp, h->grid.dp, "data",
 				   &data);
-	if (!error)
-		error = grid_group(t->group, h->grid.tp * h->grid.dp,
-				   h->grid.pp, "pipeline", &pipeline);
 	if (error)
 		return error;
 	h->tensor = tensor ? training_lane(t, tensor) : NULL;
 	h->data = data ? training_lane(t, data) : NULL;
-	h->piped = pipeline != NULL;
-	for (int way = 0; way < 2; way++) {
-		struct stage_link *link = &h->links[way];
-		int before = h->place.pp_rank - 1;
-		int behind = h->place.pp_rank + 1 < h->grid.pp
-				     ? h->place.pp_rank + 1
-				     : -1;
-
-		link->group = pipeline;
-		link->tag = way;
-		link->num = h->order.num;
-		link->from = way == 0 ? before : behind;
-		link->to = way == 0 ? behind : before;
-	}
 	return DIST_OK;
 }
 
-static enum dist_error make_links(struct training *t, struct hybrid *h)
+/* Makes a tensor of what leaves a stage's last layer in a micro-batch. */
+static enum dist_error make_activation(struct training *t, int stage, int chunk,
+				       struct dist_tensor *tensor)
 {
-	const struct layer *first = h->parts[0].layer;
-	const struct layer *last = h->parts[h->num_parts - 1].layer;
-	size_t leaves = of_micro_batch(t, last->activation), comes = 0;
-	enum dist_error error;
+	const struct layers *layers = t->job->layers;
+	const struct hybrid *h = t->state;
+	size_t first, num;
 
-	if (!h->piped)
-		return DIST_OK;
-	if (h->place.pp_rank > 0)
-		comes = of_micro_batch(t, first[-1].activation);
-	error = stage_link_init(t, &h->links[0], comes, leaves);
-	return error ? error : stage_link_init(t, &h->links[1], leaves, comes);
+	(void)chunk;
+	layers_stage(layers, h->grid.pp, stage, &first, &num);
+	return training_tensor(
+		t, of_micro_batch(t, layers->list[first + num - 1].activation),
+		tensor);
 }
 
 static enum dist_error make_parts(struct training *t, struct hybrid *h)
@@ -376,8 +220,13 @@ static enum dist_error make_parts(struct training *t, struct hybrid *h)
 
 			largest = numel > largest ? numel : largest;
 		}
+		part->average = (struct call){.op = DIST__ALL_REDUCE,
+					      .reduce = DIST_AVG,
+					      .lane = h->data,
+					      .is_apart = true};
 		error = training_tensor(t, (part->layer->numel + tp - 1) / tp,
-					&part->gradients);
+					&part->average.in);
+		part->average.out = part->average.in;
 	}
 	return error ? error : training_tensor(t, largest, &h->partial);
 }
@@ -390,23 +239,23 @@ static enum dist_error start(struct training *t)
 
 	h->grid = grid_of(t->job, t->world_size);
 	h->place = grid_place(&h->grid, t->rank);
-	h->order = (struct llm_order){
-		.schedule = a->schedule && strcmp(a->schedule, "gpipe") == 0
-				    ? LLM_GPIPE
-				    : LLM_1F1B,
-		.stages = h->grid.pp,
-		.stage = h->place.pp_rank,
-		.chunks = 1,
-		.num = a->micro_batches,
+	h->pipeline = (struct pipeline){
+		.order = {.schedule = a->schedule && strcmp(a->schedule,
+							    "gpipe") == 0
+					      ? LLM_GPIPE
+					      : LLM_1F1B,
+			  .stages = h->grid.pp,
+			  .stage = h->place.pp_rank,
+			  .chunks = 1,
+			  .num = a->micro_batches},
+		.name = "pipeline",
+		.sends_on = true,
+		.make = make_activation,
 	};
-	h->actions = calloc(llm_order_size(&h->order), sizeof *h->actions);
-	if (!h->actions)
-		return DIST_ERR_NO_MEMORY;
-	llm_order_fill(&h->order, h->actions);
 	error = make_groups(t, h);
 	if (!error)
 		error = make_parts(t, h);
-	return error ? error : make_links(t, h);
+	return error ? error : pipeline_init(t, &h->pipeline);
 }
 
 static void stop(struct training *t)
@@ -414,53 +263,43 @@ static void stop(struct training *t)
 	struct hybrid *h = t->state;
 
 	for (size_t l = 0; h->parts && l < h->num_parts; l++)
-		dist_work_free(h->parts[l].average.work);
-	stage_link_release(&h->links[0]);
-	stage_link_release(&h->links[1]);
+		call_release(&h->parts[l].average);
 	free(h->parts);
-	free(h->actions);
 }
 
 static void fill(struct training *t)
 {
 	const struct hybrid *h = t->state;
 
-	for (size_t l = 0; l < h->num_parts; l++)
-		fill_gradients(h->parts[l].gradients, l, h->place.dp_rank,
-			       t->step);
+	for (size_t l = 0; h->data && l < h->num_parts; l++) {
+		h->parts[l].average.shift = (int)l + t->step;
+		call_fill(&h->parts[l].average);
+	}
 }
 
 static double count_wrong(const struct training *t)
 {
-	struct hybrid *h = t->state;
-	double wrong = h->wrong + h->links[0].wrong + h->links[1].wrong;
+	const struct hybrid *h = t->state;
+	double wrong = 0;
 
-	for (size_t l = 0; l < h->num_parts; l++)
-		wrong += count_wrong_gradients(h->parts[l].gradients, l,
-					       h->grid.dp, t->step, 0);
-	h->wrong = h->links[0].wrong = h->links[1].wrong = 0;
+	for (size_t l = 0; h->data && l < h->num_parts; l++)
+		wrong += call_count_wrong(&h->parts[l].average);
 	return wrong;
 }
 
 /* Sums a layer's activations, or their gradients, in the tensor group. */
 static enum dist_error reduce_partial(struct training *t, size_t numel)
 {
-	struct hybrid *h = t->state;
-	struct dist_tensor tensor = h->partial;
-	struct pending pending;
-	enum dist_error error;
+	const struct hybrid *h = t->state;
+	struct call call = {.op = DIST__ALL_REDUCE,
+			    .reduce = DIST_SUM,
+			    .lane = h->tensor,
+			    .in = h->partial,
+			    .shift = t->step};
 
-	tensor.numel = numel;
-	if (t->job->check)
-		fill_gradients(tensor, 0, h->place.tp_rank, t->step);
-	error = dist_all_reduce(training_begin(t, &pending, WORKLOAD_ALL_REDUCE,
-					       h->tensor, tensor),
-				tensor, DIST_SUM, &pending.work);
-	if (!error)
-		error = training_wait(t, &pending);
-	if (!error && t->job->check)
-		h->wrong += count_wrong_sums(tensor, 0, h->grid.tp, t->step);
-	return error;
+	call.in.numel = numel;
+	call.out = call.in;
+	return call_make(t, &call);
 }
 
 /* A layer's computing in one micro-batch; all of it takes all_ns. */
@@ -468,7 +307,7 @@ static enum dist_error work(struct training *t, const struct part *part,
 			    int64_t all_ns, const char *label)
 {
 	const struct hybrid *h = t->state;
-	int64_t part_ns = all_ns / h->order.num / h->grid.tp;
+	int64_t part_ns = all_ns / h->pipeline.order.num / h->grid.tp;
 	enum dist_error error = DIST_OK;
 
 	if (!h->tensor)
@@ -481,49 +320,35 @@ static enum dist_error work(struct training *t, const struct part *part,
 	return error;
 }
 
-static enum dist_error forward(struct training *t, int index)
+static enum dist_error forward(struct training *t)
 {
 	struct hybrid *h = t->state;
-	enum dist_error error;
+	enum dist_error error = DIST_OK;
 
 	t->doing = "forward";
-	error = stage_link_receive(t, &h->links[0], index);
 	for (size_t l = 0; !error && l < h->num_parts; l++)
 		error = work(
 			t, &h->parts[l],
 			layer_forward_ns(h->parts[l].layer, t->job->schedule),
 			"forward");
-	return error ? error : stage_link_send(t, &h->links[0], index);
+	return error;
 }
 
-static enum dist_error begin_average(struct training *t, struct part *part)
+static enum dist_error backward(struct training *t, bool is_last)
 {
 	struct hybrid *h = t->state;
-	struct dist_group *group =
-		training_begin(t, &part->average, WORKLOAD_ALL_REDUCE, h->data,
-			       part->gradients);
-
-	return dist_all_reduce(group, part->gradients, DIST_AVG,
-			       &part->average.work);
-}
-
-static enum dist_error backward(struct training *t, int index)
-{
-	struct hybrid *h = t->state;
-	bool averages = h->data && index == h->order.num - 1;
-	enum dist_error error;
+	enum dist_error error = DIST_OK;
 
 	t->doing = "backward";
-	error = stage_link_receive(t, &h->links[1], index);
 	for (size_t l = h->num_parts; !error && l-- > 0;) {
 		error = work(
 			t, &h->parts[l],
 			layer_backward_ns(h->parts[l].layer, t->job->schedule),
 			"backward");
-		if (!error && averages)
-			error = begin_average(t, &h->parts[l]);
+		if (!error && is_last)
+			error = call_begin(t, &h->parts[l].average);
 	}
-	return error ? error : stage_link_send(t, &h->links[1], index);
+	return error;
 }
 
 static enum dist_error finish(struct training *t)
@@ -534,13 +359,11 @@ static enum dist_error finish(struct training *t)
 
 	t->doing = "averaging";
 	for (size_t l = h->num_parts; !error && l-- > 0;) {
-		error = training_wait(t, &h->parts[l].average);
+		error = call_finish(t, &h->parts[l].average);
 		numel += (double)h->parts[l].layer->numel;
 	}
-	if (!error && h->piped)
-		error = stage_link_finish(t, &h->links[0]);
-	if (!error && h->piped)
-		error = stage_link_finish(t, &h->links[1]);
+	if (!error)
+		error = pipeline_finish(t);
 	t->doing = "optimizer";
 	return error ? error
 		     : training_compute(
@@ -553,28 +376,22 @@ static enum dist_error finish(struct training *t)
 
 static enum dist_error step(struct training *t)
 {
-	const struct hybrid *h = t->state;
+	const struct pipeline *p = t->pipeline;
 	enum dist_error error = DIST_OK;
 
-	for (size_t i = 0; !error && i < llm_order_size(&h->order); i++) {
-		const struct llm_action *action = &h->actions[i];
+	for (size_t i = 0; !error && i < p->num_actions; i++) {
+		const struct llm_action *action = &p->actions[i];
 
-		error = action->way == LLM_FORWARD
-				? forward(t, action->micro_batch)
-				: backward(t, action->micro_batch);
+		error = pipeline_before(t, i);
+		if (!error)
+			error = action->way == LLM_FORWARD
+					? forward(t)
+					: backward(t, action->micro_batch + 1 ==
+							      p->order.num);
+		if (!error)
+			error = pipeline_after(t, i);
 	}
 	return error ? error : finish(t);
-}
-
-static enum dist_error idle(struct training *t, int64_t *idle_ns)
-{
-	struct hybrid *h = t->state;
-	enum dist_error error;
-
-	if (!h->piped)
-		return DIST_OK;
-	error = stage_link_idle(t, &h->links[0], idle_ns);
-	return error ? error : stage_link_idle(t, &h->links[1], idle_ns);
 }
 
 static double batches(const struct workload_job *job, int world_size)
@@ -601,7 +418,8 @@ static struct workload_held held(const struct workload_job *job, int world_size)
 
 #define HYBRID                                                                 \
 	.contents = "activations and gradients", .misfit = misfit,             \
-	.batches = batches, .held = held, WORKLOAD_STEPS(hybrid), .idle = idle
+	.batches = batches, .held = held, WORKLOAD_STEPS(hybrid),              \
+	.fill = fill, .count_wrong = count_wrong
 
 const struct workload workload_hybrid = {
 	.name = "hybrid",

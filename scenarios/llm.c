@@ -94,13 +94,15 @@ static enum dist_error make_lanes(struct training *t)
 
 static enum dist_error make_chunks(struct llm *llm)
 {
-	int stages = llm->order.stages, stage = llm->order.stage, at, k, c = 0;
+	int stages = llm->pipeline.order.stages,
+	    stage = llm->pipeline.order.stage, at, k, c = 0;
 	int layers = 0;
 
-	llm->chunks = calloc((size_t)llm->order.chunks, sizeof *llm->chunks);
+	llm->chunks =
+		calloc((size_t)llm->pipeline.order.chunks, sizeof *llm->chunks);
 	if (!llm->chunks)
 		return DIST_ERR_NO_MEMORY;
-	for (at = 0; at < stages * llm->order.chunks; at++) {
+	for (at = 0; at < stages * llm->pipeline.order.chunks; at++) {
 		struct llm_chunk chunk = {.first = layers};
 
 		llm_stage_layers(llm->work, at % stages, at / stages,
@@ -115,23 +117,41 @@ static enum dist_error make_chunks(struct llm *llm)
 	return DIST_OK;
 }
 
-static enum dist_error make_actions(struct training *t, struct llm *llm)
+/* Makes a tensor of what passes between a chunk and the one behind it. */
+static enum dist_error make_boundary(struct training *t, int stage, int chunk,
+				     struct dist_tensor *tensor)
 {
-	const struct llm_layout *l = llm->layout;
+	const struct llm *llm = t->state;
+	struct llm_chunk at = {.layers = 0};
+	int bytes = llm_element(llm);
 
-	llm->order = (struct llm_order){
-		.schedule = l->schedule,
-		.stages = l->pp,
-		.stage = t->rank / (t->world_size / l->pp),
-		.chunks = l->vpp,
-		.num = llm_micro_batches(l),
+	llm_stage_layers(llm->work, stage, chunk, at.num);
+	for (int k = 0; k < LLM_LAYER_KINDS; k++)
+		at.layers += at.num[k];
+	return llm_tensor(
+		t,
+		ceil(llm->work->layers[llm_layer_kind(&at, at.layers - 1)]
+			     .boundary_bytes /
+		     bytes),
+		bytes, tensor);
+}
+
+static struct pipeline pipeline_of(const struct training *t,
+				   const struct llm_layout *l)
+{
+	bool ahead = l->overlap_p2p || l->schedule == LLM_ZERO_BUBBLE;
+
+	return (struct pipeline){
+		.order = {.schedule = l->schedule,
+			  .stages = l->pp,
+			  .stage = t->rank / (t->world_size / l->pp),
+			  .chunks = l->vpp,
+			  .num = llm_micro_batches(l)},
+		.name = "pp",
+		.asks_ahead = ahead,
+		.sends_on = ahead,
+		.make = make_boundary,
 	};
-	llm->num_actions = llm_order_size(&llm->order);
-	llm->actions = calloc(llm->num_actions, sizeof *llm->actions);
-	if (!llm->actions)
-		return DIST_ERR_NO_MEMORY;
-	llm_order_fill(&llm->order, llm->actions);
-	return DIST_OK;
 }
 
 static double largest_piece(const struct llm_work *work)
@@ -189,16 +209,15 @@ static enum dist_error start(struct training *t)
 	llm->work = llm->run->work;
 	llm->layout = &llm->work->layout;
 	llm->computes = t->job->schedule->total_ns > 0;
-	error = make_actions(t, llm);
-	if (!error)
-		error = make_chunks(llm);
+	llm->pipeline = pipeline_of(t, llm->layout);
+	error = make_chunks(llm);
 	if (!error)
 		error = make_lanes(t);
 	if (!error)
 		error = make_scratch(t, llm);
 	if (!error)
 		error = llm_data_init(t);
-	return error ? error : llm_stages_init(t);
+	return error ? error : pipeline_init(t, &llm->pipeline);
 }
 
 static void stop(struct training *t)
@@ -206,12 +225,10 @@ static void stop(struct training *t)
 	struct llm *llm = t->state;
 
 	for (int i = 0; i < LLM_SCRATCH; i++)
-		llm_call_release(&llm->calls[i]);
+		call_release(&llm->calls[i]);
 	llm_data_release(llm);
-	llm_stages_release(&llm->stages);
 	free(llm->parts);
 	free(llm->chunks);
-	free(llm->actions);
 }
 
 /* ---- pieces -------------------------------------------------------------- */
@@ -230,7 +247,7 @@ static size_t share(const struct llm_layout *l, size_t numel, int fullest,
 /* The parts of an all-to-all, of which bytes are those of the fullest rank:
  * tokens go to experts, and on the way back they are the other way. The fullest
  * is one rank after the other. */
-static void deal(struct llm *llm, struct llm_call *call, int rank, bool back)
+static void deal(struct llm *llm, struct call *call, int rank, bool back)
 {
 	const struct llm_layout *l = llm->layout;
 	size_t *to = llm->parts + (ptrdiff_t)llm->turn * 2 * l->ep;
@@ -267,7 +284,7 @@ static int earlier(const struct llm_pass *pass, size_t number)
 
 /* The loss is made in float32 of the largest logits and two sums (Megatron-LM,
  * core/tensor_parallel/cross_entropy.py). */
-static void set_loss(struct llm_call *call, bool largest, double bytes)
+static void set_loss(struct call *call, bool largest, double bytes)
 {
 	call->reduce = largest ? DIST_MAX : DIST_SUM;
 	call->in.dtype = DIST_FLOAT32;
@@ -276,24 +293,24 @@ static void set_loss(struct llm_call *call, bool largest, double bytes)
 
 /* Prepares a piece's call; NULL: it has none here. Number is that of the piece
  * in its pass, shift of its contents. */
-static struct llm_call *prepare(struct llm *llm, const struct llm_pass *pass,
-				size_t number, int shift, const char *label)
+static struct call *prepare(struct llm *llm, const struct llm_pass *pass,
+			    size_t number, int shift, const char *label)
 {
 	const struct llm_piece *piece = &pass->pieces[number];
 	struct lane *lane = llm->lanes[piece->axis];
-	struct llm_call *call = &llm->calls[llm->turn];
+	struct call *call = &llm->calls[llm->turn];
 	size_t ranks;
 
 	if (piece->op == DIST__OP_KINDS || !lane || piece->bytes <= 0)
 		return NULL;
 	ranks = (size_t)dist_get_world_size(lane->group);
-	*call = (struct llm_call){.op = piece->op,
-				  .reduce = DIST_SUM,
-				  .lane = lane,
-				  .in = llm->in[llm->turn],
-				  .out = llm->out[llm->turn],
-				  .shift = shift,
-				  .label = label};
+	*call = (struct call){.op = piece->op,
+			      .reduce = DIST_SUM,
+			      .lane = lane,
+			      .in = llm->in[llm->turn],
+			      .out = llm->out[llm->turn],
+			      .shift = shift,
+			      .label = label};
 	call->in.numel =
 		(size_t)ceil(piece->bytes / llm_element(llm) / (double)ranks) *
 		ranks;
@@ -330,10 +347,10 @@ static struct llm_call *prepare(struct llm *llm, const struct llm_pass *pass,
 static enum dist_error finish_open(struct training *t)
 {
 	struct llm *llm = t->state;
-	struct llm_call *open = llm->open;
+	struct call *open = llm->open;
 
 	llm->open = NULL;
-	return open ? llm_call_finish(t, open, &llm->wrong) : DIST_OK;
+	return open ? call_finish(t, open) : DIST_OK;
 }
 
 /* Computes beside what goes on, and waits for that. Around a ring each round
@@ -349,7 +366,7 @@ static enum dist_error compute_beside(struct training *t, double ns,
 	for (int i = 0; !error && i < rounds; i++) {
 		error = llm_compute(t, ns / (rounds + 1), label);
 		if (!error)
-			error = llm_call_round(t, llm->open, &llm->wrong);
+			error = call_round(t, llm->open);
 	}
 	if (!error)
 		error = llm_compute(t, ns / (rounds + 1), label);
@@ -358,14 +375,14 @@ static enum dist_error compute_beside(struct training *t, double ns,
 
 static enum dist_error run_piece(struct training *t,
 				 const struct llm_piece *piece, bool forward,
-				 struct llm_call *call, const char *label)
+				 struct call *call, const char *label)
 {
 	struct llm *llm = t->state;
 	bool beside = call && piece->overlapped;
 	bool before = beside && forward &&
 		      (piece->op == DIST__REDUCE_SCATTER ||
 		       piece->op == DIST__ALL_REDUCE);
-	enum dist_error error = before ? llm_call_begin(t, call) : DIST_OK;
+	enum dist_error error = before ? call_begin(t, call) : DIST_OK;
 	double ns = 0;
 
 	for (int k = 0; k < LLM_KINDS; k++)
@@ -373,11 +390,11 @@ static enum dist_error run_piece(struct training *t,
 	if (!error)
 		error = compute_beside(t, ns, label);
 	if (!error && call && !before)
-		error = llm_call_begin(t, call);
+		error = call_begin(t, call);
 	if (beside && !before)
 		llm->open = call;
 	else if (!error && call)
-		error = llm_call_finish(t, call, &llm->wrong);
+		error = call_finish(t, call);
 	return error;
 }
 
@@ -412,7 +429,8 @@ static bool recomputes(const struct llm *llm, const struct llm_action *action,
 		before += llm->chunks[c].layers -
 			  llm->chunks[c].num[LLM_EMBEDDING] -
 			  llm->chunks[c].num[LLM_HEAD];
-	return before < llm_recomputed_layers(llm->work, llm->order.stage);
+	return before <
+	       llm_recomputed_layers(llm->work, llm->pipeline.order.stage);
 }
 
 static enum dist_error run_layer(struct training *t,
@@ -449,17 +467,17 @@ static enum dist_error run_action(struct training *t, size_t number)
 	static const char *const doing[] = {"forward", "backward",
 					    "backward of weights"};
 	const struct llm *llm = t->state;
-	const struct llm_action *action = &llm->actions[number];
+	const struct llm_action *action = &llm->pipeline.actions[number];
 	int layers = llm->chunks[action->chunk].layers, i;
 	enum dist_error error;
 
 	t->doing = doing[action->way];
-	error = llm_stages_before(t, number);
+	error = pipeline_before(t, number);
 	for (i = 0; !error && i < layers; i++)
 		error = run_layer(t, action,
 				  action->way == LLM_FORWARD ? i
 							     : layers - 1 - i);
-	return error ? error : llm_stages_after(t, number);
+	return error ? error : pipeline_after(t, number);
 }
 
 static enum dist_error step(struct training *t)
@@ -467,30 +485,15 @@ static enum dist_error step(struct training *t)
 	const struct llm *llm = t->state;
 	enum dist_error error = DIST_OK;
 
-	for (size_t i = 0; !error && i < llm->num_actions; i++)
+	for (size_t i = 0; !error && i < llm->pipeline.num_actions; i++)
 		error = run_action(t, i);
 	t->doing = "reducing gradients";
 	if (!error)
 		error = llm_data_finish(t);
 	if (!error)
-		error = llm_stages_finish(t);
+		error = pipeline_finish(t);
 	t->doing = "optimizer";
 	return error ? error : llm_data_update(t);
-}
-
-/* Each call fills what it sends. */
-static void fill(struct training *t)
-{
-	(void)t;
-}
-
-static double count_wrong(const struct training *t)
-{
-	struct llm *llm = t->state;
-	double wrong = llm->wrong;
-
-	llm->wrong = 0;
-	return wrong;
 }
 
 const struct workload workload_llm = {
@@ -504,5 +507,4 @@ const struct workload workload_llm = {
 	.misfit = misfit,
 	.batches = batches,
 	WORKLOAD_STEPS(llm),
-	.idle = llm_stages_idle,
 };

@@ -86,7 +86,7 @@ static double bucket_size(const struct llm *llm, int c, enum llm_axis axis)
 		return DBL_MAX;
 	if (l->shard == LLM_DDP && l->gpus == l->dp && l->ep == 1)
 		return TORCH_BUCKET / l->gradient_bytes;
-	if (c > 0 || llm->order.stage > 0)
+	if (c > 0 || llm->pipeline.order.stage > 0)
 		return DBL_MAX;
 	return fmax(BUCKET, BUCKET_RANK * ranks_of(llm->lanes[axis]));
 }
@@ -126,7 +126,7 @@ static enum dist_error make_calls(struct training *t, struct llm_unit *unit)
 				   &parameters);
 	if (error)
 		return error;
-	unit->reduce = (struct llm_call){
+	unit->reduce = (struct call){
 		.op = is_sharded(llm) ? DIST__REDUCE_SCATTER : DIST__ALL_REDUCE,
 		.reduce = is_fsdp(llm) ? DIST_AVG : DIST_SUM,
 		.lane = unit->lane,
@@ -136,16 +136,14 @@ static enum dist_error make_calls(struct training *t, struct llm_unit *unit)
 		.label = "gradients of layers"};
 	if (!is_sharded(llm))
 		return DIST_OK;
-	unit->reduce.out = llm_part(gradients, rank, ranks);
-	unit->gather =
-		(struct llm_call){.op = DIST__ALL_GATHER,
-				  .lane = unit->lane,
-				  .in = llm_part(parameters, rank, ranks),
-				  .out = parameters,
-				  .shift = unit->first,
-				  .label = "parameters of layers"};
-	unit->sum =
-		(struct llm_call){.op = DIST__ALL_REDUCE,
+	unit->reduce.out = call_part(gradients, rank, ranks);
+	unit->gather = (struct call){.op = DIST__ALL_GATHER,
+				     .lane = unit->lane,
+				     .in = call_part(parameters, rank, ranks),
+				     .out = parameters,
+				     .shift = unit->first,
+				     .label = "parameters of layers"};
+	unit->sum = (struct call){.op = DIST__ALL_REDUCE,
 				  .reduce = is_fsdp(llm) ? DIST_AVG : DIST_SUM,
 				  .lane = unit->copies,
 				  .in = unit->reduce.out,
@@ -209,14 +207,14 @@ static double undivided(const struct llm *llm, const struct llm_chunk *chunk)
 
 static enum dist_error make_sum(struct training *t, struct lane *lane,
 				double numel, const char *label,
-				struct llm_call *call)
+				struct call *call)
 {
 	const struct llm *llm = t->state;
 
-	*call = (struct llm_call){.op = DIST__ALL_REDUCE,
-				  .reduce = DIST_SUM,
-				  .lane = numel > 0 ? lane : NULL,
-				  .label = label};
+	*call = (struct call){.op = DIST__ALL_REDUCE,
+			      .reduce = DIST_SUM,
+			      .lane = numel > 0 ? lane : NULL,
+			      .label = label};
 	if (!call->lane)
 		return DIST_OK;
 	call->shift = (int)numel % 13;
@@ -233,7 +231,7 @@ static enum dist_error make_sums(struct training *t)
 	double numel = 0;
 	enum dist_error error;
 
-	for (int c = 0; l->sequence && c < llm->order.chunks; c++)
+	for (int c = 0; l->sequence && c < llm->pipeline.order.chunks; c++)
 		numel += undivided(llm, &llm->chunks[c]);
 	error = make_sum(t, llm->lanes[LLM_TP], numel, "gradients of norms",
 			 &llm->norms);
@@ -255,7 +253,7 @@ enum dist_error llm_data_init(struct training *t)
 	struct llm *llm = t->state;
 	enum dist_error error = DIST_OK;
 
-	for (int c = 0; !error && c < llm->order.chunks; c++) {
+	for (int c = 0; !error && c < llm->pipeline.order.chunks; c++) {
 		struct llm_chunk *chunk = &llm->chunks[c];
 
 		chunk->units = calloc(2 * (size_t)chunk->layers + 1,
@@ -274,13 +272,13 @@ void llm_data_release(struct llm *llm)
 {
 	size_t u;
 
-	llm_call_release(&llm->norms);
-	llm_call_release(&llm->tied);
-	for (int c = 0; llm->chunks && c < llm->order.chunks; c++) {
+	call_release(&llm->norms);
+	call_release(&llm->tied);
+	for (int c = 0; llm->chunks && c < llm->pipeline.order.chunks; c++) {
 		for (u = 0; u < llm->chunks[c].num_units; u++) {
-			llm_call_release(&llm->chunks[c].units[u].gather);
-			llm_call_release(&llm->chunks[c].units[u].reduce);
-			llm_call_release(&llm->chunks[c].units[u].sum);
+			call_release(&llm->chunks[c].units[u].gather);
+			call_release(&llm->chunks[c].units[u].reduce);
+			call_release(&llm->chunks[c].units[u].sum);
 		}
 		free(llm->chunks[c].units);
 	}
@@ -291,18 +289,17 @@ void llm_data_release(struct llm *llm)
 /* Asks for a unit's parameters, unless they are here or on their way. */
 static enum dist_error ask(struct training *t, struct llm_unit *unit)
 {
-	if (!unit->lane || unit->here || llm_call_in_flight(&unit->gather))
+	if (unit->here || call_in_flight(&unit->gather))
 		return DIST_OK;
-	return llm_call_begin(t, &unit->gather);
+	return call_begin(t, &unit->gather);
 }
 
 static enum dist_error get(struct training *t, struct llm_unit *unit)
 {
-	struct llm *llm = t->state;
 	enum dist_error error = ask(t, unit);
 
 	if (!error)
-		error = llm_call_finish(t, &unit->gather, &llm->wrong);
+		error = call_finish(t, &unit->gather);
 	unit->here = true;
 	return error;
 }
@@ -359,13 +356,13 @@ static void let_go(const struct llm *llm, const struct llm_action *action,
 		   struct llm_unit *unit)
 {
 	const struct llm_chunk *chunk = &llm->chunks[action->chunk];
-	bool is_last = action->micro_batch + 1 == llm->order.num;
+	bool is_last = action->micro_batch + 1 == llm->pipeline.order.num;
 
 	if (action->way == LLM_FORWARD)
 		unit->here = !llm->layout->reshard ||
 			     llm_layer_kind(chunk, unit->first) == LLM_HEAD;
 	else if (action->way == LLM_BACKWARD)
-		unit->here = llm->order.stages > 1 && !is_last;
+		unit->here = llm->pipeline.order.stages > 1 && !is_last;
 }
 
 /* ---- gradients ----------------------------------------------------------- */
@@ -373,21 +370,18 @@ static void let_go(const struct llm *llm, const struct llm_action *action,
 /* Waits for a unit's gradients, of hsdp then for their sums over the copies. */
 static enum dist_error finish_reduce(struct training *t, struct llm_unit *unit)
 {
-	struct llm *llm = t->state;
-	bool reduced = llm_call_in_flight(&unit->reduce);
-	enum dist_error error = llm_call_finish(t, &unit->reduce, &llm->wrong);
+	bool reduced = call_in_flight(&unit->reduce);
+	enum dist_error error = call_finish(t, &unit->reduce);
 
 	if (!error && unit->copies && (reduced || (!unit->lane && unit->due)))
-		error = llm_call_begin(t, &unit->sum);
+		error = call_begin(t, &unit->sum);
 	unit->due = false;
 	return error;
 }
 
 static enum dist_error finish_sum(struct training *t, struct llm_unit *unit)
 {
-	struct llm *llm = t->state;
-
-	return llm_call_finish(t, &unit->sum, &llm->wrong);
+	return call_finish(t, &unit->sum);
 }
 
 static enum dist_error begin_reduce(struct training *t, struct llm_unit *unit)
@@ -400,8 +394,8 @@ static enum dist_error begin_reduce(struct training *t, struct llm_unit *unit)
 	if (!error && is_fsdp(llm) && llm->reducing)
 		error = finish_reduce(t, llm->reducing);
 	llm->reducing = unit;
-	if (!error && unit->lane)
-		error = llm_call_begin(t, &unit->reduce);
+	if (!error)
+		error = call_begin(t, &unit->reduce);
 	unit->due = true;
 	return error;
 }
@@ -418,9 +412,9 @@ static enum dist_error reduce_now(struct training *t, struct llm_unit *unit)
 /* Whether an action's gradients are reduced at all. */
 static bool reduces(const struct llm *llm, const struct llm_action *action)
 {
-	bool is_last = action->micro_batch + 1 == llm->order.num;
+	bool is_last = action->micro_batch + 1 == llm->pipeline.order.num;
 	bool each = llm->layout->shard == LLM_ZERO2 ||
-		    (is_fsdp(llm) && llm->order.stages == 1);
+		    (is_fsdp(llm) && llm->pipeline.order.stages == 1);
 
 	if (llm->layout->lora ||
 	    action->way != (llm->layout->schedule == LLM_ZERO_BUBBLE
@@ -437,7 +431,7 @@ enum dist_error llm_data_after(struct training *t,
 	struct llm_chunk *chunk = &llm->chunks[action->chunk];
 	bool now = llm->layout->overlap_grad ||
 		   (reduces(llm, action) &&
-		    action->micro_batch + 1 < llm->order.num);
+		    action->micro_batch + 1 < llm->pipeline.order.num);
 	enum dist_error error = DIST_OK;
 
 	for (size_t u = 0; !error && u < chunk->num_units; u++) {
@@ -466,19 +460,10 @@ static enum dist_error for_all(struct training *t,
 	enum dist_error error = DIST_OK;
 	int c;
 
-	for (c = llm->order.chunks; !error && c-- > 0;)
+	for (c = llm->pipeline.order.chunks; !error && c-- > 0;)
 		for (size_t u = 0; !error && u < llm->chunks[c].num_units; u++)
 			error = act(t, &llm->chunks[c].units[u]);
 	return error;
-}
-
-/* Makes one of the sums behind all, if there is one. */
-static enum dist_error sum(struct training *t, struct llm_call *call)
-{
-	struct llm *llm = t->state;
-	enum dist_error error = call->lane ? llm_call_begin(t, call) : DIST_OK;
-
-	return error ? error : llm_call_finish(t, call, &llm->wrong);
 }
 
 enum dist_error llm_data_finish(struct training *t)
@@ -494,8 +479,8 @@ enum dist_error llm_data_finish(struct training *t)
 		error = for_all(t, finish_sum);
 	llm->reducing = NULL;
 	if (!error)
-		error = sum(t, &llm->norms);
-	return error ? error : sum(t, &llm->tied);
+		error = call_make(t, &llm->norms);
+	return error ? error : call_make(t, &llm->tied);
 }
 
 /* ---- the optimizer ------------------------------------------------------- */
@@ -506,7 +491,7 @@ static double updated(const struct llm *llm)
 	double all = 0;
 	int c;
 
-	for (c = 0; !llm->layout->lora && c < llm->order.chunks; c++)
+	for (c = 0; !llm->layout->lora && c < llm->pipeline.order.chunks; c++)
 		for (size_t u = 0; u < llm->chunks[c].num_units; u++) {
 			const struct llm_unit *unit = &llm->chunks[c].units[u];
 

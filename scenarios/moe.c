@@ -10,14 +10,12 @@
  * of a layer is, is random, log-normal, and the same for all tokens. What
  * chooses the experts is not counted.
  */
-#include "scenarios/training.h"
-
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/refuse.h"
 #include "lockstep/measure.h"
-#include "scenarios/fill.h"
+#include "scenarios/call.h"
 
 /* One layer's tokens, as they leave this rank and as they come together. */
 struct mixture {
@@ -26,15 +24,13 @@ struct mixture {
 	double load;      /* tokens that come here, by those that it has */
 	size_t *out, *in; /* elements to and from each rank; owned */
 	struct dist_tensor own, gathered;
-	struct dist_tensor gradients; /* of the dense part */
-	struct pending average;
+	struct call average; /* of gradients of the dense part */
 };
 
 struct moe {
 	struct mixture *layers;
 	size_t num;
 	struct lane *data;
-	double wrong;
 };
 
 static int num_experts(const struct workload_job *job, int world_size)
@@ -170,10 +166,15 @@ static enum dist_error start(struct training *t)
 				m->layer->mlp_flops / m->layer->forward_flops;
 		if (m->layer->mlp_numel)
 			error = make_tokens(t, m, l);
+		m->average = (struct call){.op = DIST__ALL_REDUCE,
+					   .reduce = DIST_AVG,
+					   .lane = moe->data,
+					   .is_apart = true};
 		if (!error)
 			error = training_tensor(
 				t, m->layer->numel - m->layer->mlp_numel,
-				&m->gradients);
+				&m->average.in);
+		m->average.out = m->average.in;
 	}
 	return error;
 }
@@ -183,7 +184,7 @@ static void stop(struct training *t)
 	struct moe *moe = t->state;
 
 	for (size_t l = 0; l < moe->num; l++) {
-		dist_work_free(moe->layers[l].average.work);
+		call_release(&moe->layers[l].average);
 		free(moe->layers[l].out);
 		free(moe->layers[l].in);
 	}
@@ -194,63 +195,35 @@ static void fill(struct training *t)
 {
 	const struct moe *moe = t->state;
 
-	for (size_t l = 0; l < moe->num; l++)
-		fill_gradients(moe->layers[l].gradients, l, t->rank, t->step);
+	for (size_t l = 0; l < moe->num; l++) {
+		moe->layers[l].average.shift = (int)l + t->step;
+		call_fill(&moe->layers[l].average);
+	}
 }
 
 static double count_wrong(const struct training *t)
 {
-	struct moe *moe = t->state;
-	double wrong = moe->wrong;
-
-	for (size_t l = 0; l < moe->num; l++)
-		wrong += count_wrong_gradients(moe->layers[l].gradients, l,
-					       t->world_size, t->step, 0);
-	moe->wrong = 0;
-	return wrong;
-}
-
-static double count_wrong_parts(const struct training *t,
-				struct dist_tensor tensor, const size_t *splits)
-{
-	float *at = tensor.data;
+	const struct moe *moe = t->state;
 	double wrong = 0;
 
-	for (int r = 0; r < t->world_size; at += splits[r], r++)
-		wrong += count_wrong_values(
-			dist_tensor(at, splits[r], DIST_FLOAT32),
-			(size_t)t->rank, r, t->step);
+	for (size_t l = 0; l < moe->num; l++)
+		wrong += call_count_wrong(&moe->layers[l].average);
 	return wrong;
 }
 
 static enum dist_error exchange(struct training *t, struct dist_tensor to,
-				const size_t *to_splits,
-				struct dist_tensor from,
-				const size_t *from_splits)
+				const size_t *to_parts, struct dist_tensor from,
+				const size_t *from_parts)
 {
-	struct moe *moe = t->state;
-	struct pending pending;
-	struct dist_group *group = training_begin(
-		t, &pending, WORKLOAD_ALL_TO_ALL, &t->lanes[0], from);
-	enum dist_error error;
+	struct call call = {.op = DIST__ALL_TO_ALL,
+			    .lane = &t->lanes[0],
+			    .in = from,
+			    .in_parts = from_parts,
+			    .out = to,
+			    .out_parts = to_parts,
+			    .shift = t->step};
 
-	if (t->job->check) {
-		/* Part r of tensor is what one rank has for another; its values
-		 * begin with the number of who gets it. */
-		float *at = from.data;
-
-		for (int r = 0; r < t->world_size; at += from_splits[r], r++)
-			fill_gradients(
-				dist_tensor(at, from_splits[r], DIST_FLOAT32),
-				(size_t)r, t->rank, t->step);
-	}
-	error = dist_all_to_all_single(group, to, from, to_splits, from_splits,
-				       &pending.work);
-	if (!error)
-		error = training_wait(t, &pending);
-	if (!error && t->job->check)
-		moe->wrong += count_wrong_parts(t, to, to_splits);
-	return error;
+	return call_make(t, &call);
 }
 
 /* Sends the tokens to their experts, lets those compute, and gets the tokens
@@ -304,11 +277,7 @@ static enum dist_error backward(struct training *t)
 				t, llround((1 - m->share) * (double)ns),
 				"backward");
 		if (!error)
-			error = dist_all_reduce(
-				training_begin(t, &m->average,
-					       WORKLOAD_ALL_REDUCE, moe->data,
-					       m->gradients),
-				m->gradients, DIST_AVG, &m->average.work);
+			error = call_begin(t, &m->average);
 	}
 	return error;
 }
@@ -327,7 +296,7 @@ static enum dist_error step(struct training *t)
 	for (size_t l = moe->num; !error && l-- > 0;) {
 		const struct layer *layer = moe->layers[l].layer;
 
-		error = training_wait(t, &moe->layers[l].average);
+		error = call_finish(t, &moe->layers[l].average);
 		numel += (double)layer->numel +
 			 (kept - 1.0) * (double)layer->mlp_numel;
 	}
@@ -361,4 +330,6 @@ const struct workload workload_moe = {
 	.misfit = misfit,
 	.held = held,
 	WORKLOAD_STEPS(moe),
+	.fill = fill,
+	.count_wrong = count_wrong,
 };

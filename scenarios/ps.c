@@ -334,5 +334,7 @@ const struct workload workload_ps = {
 	.batches = batches,
 	.held = held,
 	WORKLOAD_STEPS(ps),
+	.fill = fill,
+	.count_wrong = count_wrong,
 	.report = report,
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lockstep/measure.h"
+#include "scenarios/pipeline.h"
 #include "scenarios/rank.h"
 #include "base/statistics.h"
 
@@ -127,7 +128,8 @@ static enum dist_error train(struct training *t)
 
 	for (t->step = 0; !error && t->step < steps; t->step++) {
 		t->factor = pace_factor(t->job->pace, t->rank, t->step);
-		if (t->job->check)
+		t->wrong = 0;
+		if (t->job->check && workload->fill)
 			workload->fill(t);
 		t->doing = "barrier";
 		error = dist_barrier(dist_untimed(t->group), NULL);
@@ -136,8 +138,9 @@ static enum dist_error train(struct training *t)
 			error = workload->step(t);
 		t->times[t->step] =
 			(double)(dist_now_ns(t->group) - t->start_ns);
-		if (!error && t->job->check)
-			t->times[steps] += workload->count_wrong(t);
+		if (!error && t->job->check && workload->count_wrong)
+			t->wrong += workload->count_wrong(t);
+		t->times[steps] += t->wrong;
 	}
 	return error;
 }
@@ -158,8 +161,8 @@ static enum dist_error gather(struct training *t, double sums[NUM_SUMS])
 	for (i = 0; !error && i < t->num_lanes; i++)
 		error = waits_idle(&t->lanes[i].waits, t->lanes[i].group,
 				   &idle_ns);
-	if (!error && t->job->workload->idle)
-		error = t->job->workload->idle(t, &idle_ns);
+	if (!error && t->pipeline)
+		error = pipeline_idle(t, &idle_ns);
 	memset(sums, 0, NUM_SUMS * sizeof *sums);
 	if (t->computes) {
 		sums[COMPUTED] = (double)t->computed_ns;
@@ -252,6 +255,8 @@ int workload_rank(void *arg)
 	if (!error)
 		report(&t, sums);
 	t.error = error;
+	if (t.pipeline)
+		pipeline_release(t.pipeline);
 	if (t.state)
 		t.job->workload->stop(&t);
 	/* Tensors of what is still in flight are in use until the group's end.

@@ -9,6 +9,8 @@
 #include "scenarios/waits.h"
 #include "scenarios/workload.h"
 
+struct pipeline;
+
 /* A group with the waits of its collectives. */
 struct lane {
 	struct dist_group *group;
@@ -35,6 +37,8 @@ struct training {
 	size_t num_lanes;
 	int64_t computed_ns;                             /* in all steps */
 	struct workload_calls calls[WORKLOAD_NUM_CALLS]; /* of all steps */
+	struct pipeline *pipeline; /* of the stages; NULL: there is none */
+	double wrong;              /* elements that calls got in this step */
 	double *times; /* of each step, then the wrong elements; owned */
 	void **memory; /* of its tensors; owned */
 	size_t num_memory;

@@ -124,17 +124,16 @@ struct workload {
 	enum dist_error (*start)(struct training *t);
 	void (*stop)(struct training *t);
 
-	/* Writes the inputs of step t->step, before its clock starts. */
+	/* Writes the inputs of step t->step, before its clock starts. NULL:
+	 * calls do. */
 	void (*fill)(struct training *t);
 
 	/* One step. Errors: any. */
 	enum dist_error (*step)(struct training *t);
 
-	/* Returns the number of wrong elements after a step. */
+	/* Returns the number of wrong elements after a step, beside those of
+	 * t->wrong. NULL: none. */
 	double (*count_wrong)(const struct training *t);
-
-	/* Adds to *idle_ns idle time that is not in the waits of t's lanes. */
-	enum dist_error (*idle)(struct training *t, int64_t *idle_ns);
 
 	/* Adds results of this kind; on rank 0. */
 	void (*report)(const struct training *t,
@@ -145,7 +144,7 @@ struct workload {
  * are called as the slots are. */
 #define WORKLOAD_STEPS(state)                                                  \
 	.state_size = sizeof(struct state), .start = start, .stop = stop,      \
-	.fill = fill, .step = step, .count_wrong = count_wrong
+	.step = step
 
 extern const struct workload workload_ddp_step;
 extern const struct workload workload_fsdp;

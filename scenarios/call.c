@@ -1,10 +1,8 @@
-/* A collective of the workload llm: made, waited for, and its contents held
- * against those of pattern.h. */
-#include "scenarios/llm_ranks.h"
+#include "scenarios/call.h"
 
 #include "scenarios/pattern.h"
 
-static struct pattern pattern_of(const struct llm_call *call)
+static struct pattern pattern_of(const struct call *call)
 {
 	return (struct pattern){
 		.reduces = call->op == DIST__ALL_REDUCE ||
@@ -26,14 +24,14 @@ static struct dist_tensor slice(struct dist_tensor tensor, size_t first,
 	return tensor;
 }
 
-struct dist_tensor llm_part(struct dist_tensor tensor, int r, int parts)
+struct dist_tensor call_part(struct dist_tensor tensor, int r, int parts)
 {
 	size_t numel = tensor.numel / (size_t)parts;
 
 	return slice(tensor, (size_t)r * numel, numel);
 }
 
-static void fill(const struct llm_call *call)
+void call_fill(const struct call *call)
 {
 	struct pattern p = pattern_of(call);
 	int r, rank = dist_get_rank(call->lane->group);
@@ -48,7 +46,7 @@ static void fill(const struct llm_call *call)
 			     rank, call->shift + r);
 }
 
-static double count_wrong(const struct llm_call *call)
+double call_count_wrong(const struct call *call)
 {
 	struct pattern p = pattern_of(call);
 	int r, num = p.world_size, rank = dist_get_rank(call->lane->group);
@@ -64,7 +62,7 @@ static double count_wrong(const struct llm_call *call)
 	case DIST__ALL_GATHER:
 		for (r = 0; r < num; r++)
 			wrong += (double)pattern_count_wrong(
-				&p, llm_part(call->out, r, num), r,
+				&p, call_part(call->out, r, num), r,
 				call->shift);
 		return wrong;
 	case DIST__ALL_TO_ALL:
@@ -83,7 +81,7 @@ static double count_wrong(const struct llm_call *call)
 }
 
 /* One round of a ring: to the next rank and from the one before. */
-static enum dist_error begin_round(struct training *t, struct llm_call *call)
+static enum dist_error begin_round(struct training *t, struct call *call)
 {
 	struct dist_group *group = call->lane->group;
 	int num = dist_get_world_size(group), rank = dist_get_rank(group);
@@ -103,14 +101,17 @@ static enum dist_error begin_round(struct training *t, struct llm_call *call)
 	return error;
 }
 
-enum dist_error llm_call_begin(struct training *t, struct llm_call *call)
+enum dist_error call_begin(struct training *t, struct call *call)
 {
 	struct pending *p = &call->pending;
 	struct lane *lane = call->lane;
 
-	if (t->job->check)
-		fill(call);
-	(void)dist_label(lane->group, call->label, 0);
+	if (!lane)
+		return DIST_OK;
+	if (t->job->check && !call->is_apart)
+		call_fill(call);
+	if (call->label)
+		(void)dist_label(lane->group, call->label, call->number);
 	switch (call->op) {
 	case DIST__ALL_REDUCE:
 		return dist_all_reduce(training_begin(t, p, WORKLOAD_ALL_REDUCE,
@@ -137,47 +138,51 @@ enum dist_error llm_call_begin(struct training *t, struct llm_call *call)
 	}
 }
 
-bool llm_call_in_flight(const struct llm_call *call)
+bool call_in_flight(const struct call *call)
 {
 	return call->pending.work || call->received.work;
 }
 
 /* Waits for what is in flight of a call. */
-static enum dist_error wait_for(struct training *t, struct llm_call *call,
-				double *wrong)
+static enum dist_error wait_for(struct training *t, struct call *call)
 {
 	enum dist_error error;
 
-	if (!llm_call_in_flight(call))
+	if (!call_in_flight(call))
 		return DIST_OK;
 	error = training_wait(t, &call->received);
 	if (!error)
 		error = training_wait(t, &call->pending);
-	if (!error && t->job->check)
-		*wrong += count_wrong(call);
+	if (!error && t->job->check && !call->is_apart)
+		t->wrong += call_count_wrong(call);
 	return error;
 }
 
-enum dist_error llm_call_round(struct training *t, struct llm_call *call,
-			       double *wrong)
+enum dist_error call_round(struct training *t, struct call *call)
 {
-	enum dist_error error = wait_for(t, call, wrong);
+	enum dist_error error = wait_for(t, call);
 
 	return error || call->rounds == 0 ? error : begin_round(t, call);
 }
 
-enum dist_error llm_call_finish(struct training *t, struct llm_call *call,
-				double *wrong)
+enum dist_error call_finish(struct training *t, struct call *call)
 {
 	enum dist_error error = DIST_OK;
 
-	while (!error && llm_call_in_flight(call))
-		error = llm_call_round(t, call, wrong);
+	while (!error && call_in_flight(call))
+		error = call_round(t, call);
 	return error;
 }
 
-void llm_call_release(struct llm_call *call)
+void call_release(struct call *call)
 {
 	dist_work_free(call->pending.work);
 	dist_work_free(call->received.work);
+}
+
+enum dist_error call_make(struct training *t, struct call *call)
+{
+	enum dist_error error = call_begin(t, call);
+
+	return error ? error : call_finish(t, call);
 }
