@@ -24,7 +24,7 @@ const struct scenario scenario_table[] = {
 	{"hybrid", "training steps of tensor, pipeline and data parallelism",
 	 .main = workload_main},
 	{"llm", "training steps of a language model in any layout",
-	 .main = llm_main},
+	 .main = workload_main},
 	{"mismatch", "a reduce whose root one rank takes for another: fails",
 	 .faulty = &mismatch},
 	{"moe", "training steps of a mixture of experts",

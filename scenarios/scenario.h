@@ -37,7 +37,7 @@ int scenario_main(const struct scenario *scenario, int argc, char **argv);
 /* By argv[0], one of a kind. */
 scenario_program workload_main, sweep_main;
 
-scenario_program hello_main, llm_main, pingpong_main, tutorial_checkpoint_main,
+scenario_program hello_main, pingpong_main, tutorial_checkpoint_main,
 	tutorial_model_parallel_main, tutorial_sgd_main, tutorial_spawn_main;
 scenario_rank tutorial_collectives_rank, tutorial_data_parallel_rank,
 	tutorial_ddp_rank, tutorial_group_rank, tutorial_isend_irecv_rank,

@@ -60,6 +60,35 @@ struct workload_arguments {
 	const char *via; /* "messages", "rpc"; NULL: messages */
 };
 
+/* How ranks compute and how often, for tables of options; at: the offset of the
+ * arguments. */
+#define WORKLOAD_PACE_ROWS(at)                                                 \
+	{"jitter",                                                             \
+	 OPTION_NUMBER,                                                        \
+	 (at) + offsetof(struct workload_arguments, jitter_percent),           \
+	 "PERCENT",                                                            \
+	 .help = "standard deviation of computing time, log-normal, by rank "  \
+		 "and step",                                                   \
+	 .usual = "0",                                                         \
+	 .max = 100},                                                          \
+		{"straggler", OPTION_TEXT,                                     \
+		 (at) + offsetof(struct workload_arguments, stragglers),       \
+		 "RANK:FACTOR,...",                                            \
+		 .help = "slow ranks: their computing takes FACTOR times as "  \
+			 "long"},                                              \
+		{"seed",                                                       \
+		 OPTION_COUNT,                                                 \
+		 (at) + offsetof(struct workload_arguments, seed),             \
+		 "N",                                                          \
+		 .help = "random seed",                                        \
+		 .usual = "1"},                                                \
+	{                                                                      \
+		"steps", OPTION_COUNT,                                         \
+			(at) + offsetof(struct workload_arguments, steps),     \
+			"K", .help = "training steps", .usual = "1", .min = 1, \
+			     .max = 1e6                                        \
+	}
+
 /* The options of all kinds, each a field of struct workload_arguments. */
 extern const struct option workload_options[];
 
