@@ -72,7 +72,7 @@ PMI_SRC := $(wildcard realbackend/mpi/pmi/*.c)
 # The conformance table, which the command walks too.
 CASES := tests/conformance/cases
 SCENARIO_DIRS := scenarios scenarios/tutorial scenarios/tutorial/nn
-CLI_DIRS := cli cli/sweep cli/testbed model/training model/measured model/cluster model/loopback model/llm model/validation
+CLI_DIRS := cli cli/sweep model/training model/measured model/cluster model/loopback model/llm model/validation
 CLI_SRC := $(filter-out cli/lockstep.c,$(wildcard \
 	$(addsuffix /*.c,$(CLI_DIRS) $(SCENARIO_DIRS) $(CASES))))
 SUPPORT_SRC := $(wildcard tests/support/*.c)
@@ -260,6 +260,11 @@ $(FUZZER): $(call obj,$(FUZZ_SRC)) $(SUPPORT_LIB) $(COMMAND_LIB) $(LIB)
 
 # Rank programs that the tests of the command start.
 $(BUILD)/tests/cli/%: $(BUILD)/tests/cli/%.o $(LIB)
+	$(call say,LD)
+	$(Q)$(link)
+
+# The switch of a test bed, and the arithmetic of its links.
+$(BUILD)/tests/cli/switch: $(call obj,tests/cli/switch.c tests/support/switch_links.c) $(LIB)
 	$(call say,LD)
 	$(Q)$(link)
 
@@ -452,7 +457,7 @@ docs: all
 	@tools/draw-docs.sh $(COMMAND)
 
 # Predictions against what is measured here.
-validate-local: all
+validate-local: all $(BUILD)/tests/cli/switch
 	@tools/validate-local.sh $(COMMAND) build/validation-local
 
 # The parsers, built with sanitizers.

@@ -303,7 +303,7 @@ static int print(const struct calibration_measures *m,
 	return failed;
 }
 
-/* What `lockstep testbed platform` takes, in its units. */
+/* What is between the hosts, in the units of tools/testbed.sh. */
 static int write_wire(const char *dir, const struct calibration_model *model,
 		      bool quiet)
 {

@@ -35,13 +35,13 @@ const struct command *command_find(const char *name);
 command_main command_run, command_predict, command_plan, command_sweep,
 	command_bench, command_check, command_explore, command_diagnose,
 	command_calibrate, command_compare, command_validate, command_trace,
-	command_platform, command_testbed, command_list, command_model;
+	command_platform, command_list, command_model;
 
 extern const struct manual manual_run, manual_predict, manual_predict_llm,
 	manual_plan, manual_sweep, manual_bench, manual_check,
 	manual_conformance, manual_explore, manual_diagnose, manual_calibrate,
 	manual_compare, manual_validate, manual_trace, manual_platform,
-	manual_platform_new, manual_testbed, manual_list, manual_model,
+	manual_platform_new, manual_list, manual_model,
 	manual_model_new;
 
 #endif

@@ -32,8 +32,6 @@ const struct command commands[] = {
 	 "new", &manual_platform_new, command_platform},
 	{"model", "language models: list, show, write new ones", &manual_model,
 	 "new", &manual_model_new, command_model},
-	{"testbed", "several hosts on one machine, with links of a known rate",
-	 &manual_testbed, .main = command_testbed},
 	{"list", "what there is: scenarios, algorithms, models, ...",
 	 &manual_list, .main = command_list},
 	{.name = NULL}};

@@ -174,7 +174,7 @@ echo "check-docs: $count names for torch.distributed's, all tested"
 # ---- options, commands --------------------------------------------------
 
 help=$(for word in run predict sweep bench check explore diagnose calibrate compare \
-	validate trace platform testbed list 'platform new' 'run tutorial_sgd' 'run tutorial_spawn'; do
+	validate trace platform list 'platform new' 'run tutorial_sgd' 'run tutorial_spawn'; do
 	# shellcheck disable=SC2086 # words
 	"$command" $word --help
 done

@@ -50,7 +50,6 @@ model/measured          | lockstep/ base/ model/library/calibration.h | yaml.h
 model/cluster           | lockstep/ base/ model/library/fabric.h model/measured/machine.h | expat.h
 model/loopback          | lockstep/ base/ coll/profile.h |
 model/llm               | lockstep/ base/ core/op.h coll/profile.h model/library/ | jansson.h
-cli/testbed             | lockstep/ base/ model/cluster/description.h | linux/if.h linux/if_tun.h
 cli/sweep               | lockstep/ base/ | yaml.h jansson.h
 cli                     | lockstep/ base/ worlds/ model/ trace/ check/ scenarios/ tests/conformance/cases/ coll/profile.h core/reduce.h coll/algorithm.h core/backend.h core/capability.h realbackend/launch/cores.h realbackend/launch/launcher.h realbackend/store/scheduler.h sim/platform/platform.h sim/launch.h sim/tally.h sim/watcher.h sim/seat/seat.h core/fidelity.h | jansson.h zlib.h
 model/validation        | lockstep/ base/ model/ core/op.h coll/profile.h |

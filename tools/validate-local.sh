@@ -211,23 +211,22 @@ here() {
 }
 
 # ---- the test bed: hosts behind links of a known rate and delay -----------
-on_bed() {
-	"$lockstep" testbed exec --name "$bed" "$@"
+testbed() { # VERB WORD...
+	LOCKSTEP=$lockstep tools/testbed.sh "$1" --name "$bed" "${@:2}"
 }
 
 bed_up() {
-	"$lockstep" testbed up --name "$bed" --hosts "$HOSTS" \
-		--bandwidth "$BANDWIDTH" --delay "${DELAY_US}us" --switch user \
-		"$@" >"$dir/testbed.txt"
+	testbed up --hosts "$HOSTS" --bandwidth "$BANDWIDTH" \
+		--delay "${DELAY_US}us" "$@"
 }
 
 bed_down() {
-	"$lockstep" testbed down --name "$bed" 2>/dev/null
+	testbed down
 }
 
 wire() {
-	"$lockstep" testbed run --name "$bed" --hosts "$HOSTS" \
-		--bandwidth "$BANDWIDTH" --delay "${DELAY_US}us" --switch user \
+	testbed run --hosts "$HOSTS" --bandwidth "$BANDWIDTH" \
+		--delay "${DELAY_US}us" \
 		"$lockstep" run --nnodes "$HOSTS" --nproc-per-node 1 \
 		--rdzv-backend c10d --rdzv-endpoint '{address0}:29400' \
 		"$lockstep" calibrate -o "$dir/wire" >"$dir/calibrate-wire.txt"
@@ -243,9 +242,9 @@ bed_calibrate() {
 }
 
 bed_ready() {
-	"$lockstep" testbed platform --name "$bed" --latency "$latency_us" \
-		--goodput "$goodput" -o "$dir/bed.xml"
-	real=(on_bed all -- "$lockstep" run --nnodes "$HOSTS" --nproc-per-node 1
+	testbed platform --latency "$latency_us" --goodput "$goodput" \
+		-o "$dir/bed.xml"
+	real=(testbed exec all "$lockstep" run --nnodes "$HOSTS" --nproc-per-node 1
 		--node-rank '{host}' --master-addr '{address0}'
 		--master-port 29400)
 	simulated=("$lockstep" run --backend sim --platform "$dir/bed.xml"

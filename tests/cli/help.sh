@@ -2,7 +2,7 @@
 # Every command explains itself on stdout and ends well.
 . tests/cli/support.bash
 
-commands="run predict plan sweep bench check explore diagnose calibrate compare validate trace platform model testbed list"
+commands="run predict plan sweep bench check explore diagnose calibrate compare validate trace platform model list"
 
 fits() { # whose help it is
 	awk 'length($0) > 80 { print; bad = 1 } END { exit bad }' \

@@ -1,8 +1,16 @@
 /*
- * switch.c - the switch that is a process.
+ * switch.c - the switch of a test bed (tools/testbed.sh): a process that
+ * forwards frames between the TAP devices net0 of the hosts' namespaces.
  *
- * Frames are read from TAP devices, wait in a heap until links.c says that they
- * come to their next link or are through, and are written to others. A host
+ *	switch NAME HOSTS BIT/S DELAY_US SLOW_HOST FACTOR LEAF_HOSTS
+ *UPLINK_BIT/S
+ *
+ * returns once the devices are there, and leaves a process that forwards until
+ * it is killed. Host i is /run/netns/lockstep-NAME-<i>; the process stays in
+ * lockstep-NAME-net.
+ *
+ * Frames wait in a heap until switch_links.c says that they come to their next
+ * link or are through. A host
  * whose link is taken for longer than SHORT_NS is not read from meanwhile: its
  * frames wait in its own queue, as they would at a network card.
  */
@@ -13,6 +21,7 @@
 #include <linux/if_tun.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,9 +29,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/refuse.h"
-#include "cli/testbed/links.h"
-#include "cli/testbed/process.h"
+#include "tests/support/switch_links.h"
 
 /* So that a link does not stand idle while we are late on a busy machine. */
 #define SHORT_NS   2000000
@@ -36,14 +43,14 @@ static const unsigned char prefix[5] = {2, 0x77, 0, 0, 0};
 struct frame {
 	int64_t at_ns;   /* when it comes to its next link, or is through */
 	uint64_t number; /* of two at one time the first goes first */
-	struct testbed_passage passage;
+	struct switch_passage passage;
 	unsigned char data[];
 };
 
 struct relay {
-	const struct testbed *testbed;
-	struct testbed_links links;
-	int taps[TESTBED_HOSTS];
+	struct test_bed bed;
+	struct switch_links links;
+	int taps[SWITCH_HOSTS];
 	struct frame **heap; /* the earliest first */
 	size_t num, space;
 	uint64_t frames;
@@ -115,9 +122,9 @@ static struct frame *pop(struct relay *relay)
  * it. */
 static void pass(struct relay *relay, struct frame *frame)
 {
-	struct testbed_passage *p = &frame->passage;
+	struct switch_passage *p = &frame->passage;
 
-	if (testbed_links_pass(&relay->links, p, BACKLOG_NS)) {
+	if (switch_links_pass(&relay->links, p, BACKLOG_NS)) {
 		frame->at_ns = p->is_through ? p->tail_ns : p->head_ns;
 		if (push(relay, frame))
 			return;
@@ -132,10 +139,10 @@ static void forward(struct relay *relay, int from, int to, size_t bytes)
 	if (!frame)
 		return;
 	frame->number = relay->frames++;
-	frame->passage = (struct testbed_passage){.from = from,
-						  .to = to,
-						  .bytes = bytes,
-						  .head_ns = dist__clock_ns()};
+	frame->passage = (struct switch_passage){.from = from,
+						 .to = to,
+						 .bytes = bytes,
+						 .head_ns = dist__clock_ns()};
 	memcpy(frame->data, relay->buffer, bytes);
 	pass(relay, frame);
 }
@@ -150,14 +157,14 @@ static bool take(struct relay *relay, int from)
 	if (bytes < 14)
 		return false;
 	if (address[0] & 1) {
-		for (to = 0; to < relay->testbed->hosts; to++)
+		for (to = 0; to < relay->bed.hosts; to++)
 			if (to != from)
 				forward(relay, from, to, (size_t)bytes);
 		return true;
 	}
 	to = address[5] - 1;
 	if (memcmp(address, prefix, sizeof prefix) == 0 && to >= 0 &&
-	    to < relay->testbed->hosts && to != from)
+	    to < relay->bed.hosts && to != from)
 		forward(relay, from, to, (size_t)bytes);
 	return true;
 }
@@ -193,7 +200,7 @@ static void wait_for(struct relay *relay, struct pollfd *polls, int64_t next_ns)
 	int64_t at_ns = dist__clock_ns(), left_ns;
 	struct timespec left;
 
-	for (int i = 0; i < relay->testbed->hosts; i++) {
+	for (int i = 0; i < relay->bed.hosts; i++) {
 		int64_t free_ns = relay->links.up[i].free_ns - SHORT_NS / 2;
 		bool busy = free_ns > at_ns + SHORT_NS / 2;
 
@@ -205,17 +212,17 @@ static void wait_for(struct relay *relay, struct pollfd *polls, int64_t next_ns)
 	left_ns = next_ns > at_ns ? next_ns - at_ns : 0;
 	left.tv_sec = (time_t)(left_ns / 1000000000);
 	left.tv_nsec = (long)(left_ns % 1000000000);
-	(void)ppoll(polls, (nfds_t)relay->testbed->hosts,
-		    next_ns < 0 ? NULL : &left, NULL);
+	(void)ppoll(polls, (nfds_t)relay->bed.hosts, next_ns < 0 ? NULL : &left,
+		    NULL);
 }
 
 __attribute__((noreturn)) static void carry(struct relay *relay)
 {
-	struct pollfd polls[TESTBED_HOSTS];
+	struct pollfd polls[SWITCH_HOSTS];
 
 	for (;;) {
 		wait_for(relay, polls, move(relay));
-		for (int i = 0; i < relay->testbed->hosts; i++)
+		for (int i = 0; i < relay->bed.hosts; i++)
 			for (int n = 0; n < BURST; n++)
 				if (!(polls[i].revents & POLLIN) ||
 				    !take(relay, i))
@@ -225,118 +232,72 @@ __attribute__((noreturn)) static void carry(struct relay *relay)
 
 /* ---- starting ------------------------------------------------------------ */
 
-static enum dist_error enter(const char *name, struct dist_message *message)
+__attribute__((noreturn)) static void give_up(const char *what)
+{
+	fprintf(stderr, "switch: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void enter(const char *name, const char *host)
 {
 	char path[128];
 	int space;
 
-	snprintf(path, sizeof path, "/run/netns/%s", name);
+	snprintf(path, sizeof path, "/run/netns/lockstep-%s-%s", name, host);
 	space = open(path, O_RDONLY | O_CLOEXEC);
-	if (space >= 0 && setns(space, CLONE_NEWNET) == 0) {
-		close(space);
-		return DIST_OK;
-	}
-	(void)dist__refuse(message, "cannot enter the network namespace %s: %s",
-			   name, strerror(errno));
-	if (space >= 0)
-		close(space);
-	return DIST_ERR_IO;
+	if (space < 0 || setns(space, CLONE_NEWNET) != 0)
+		give_up(path);
+	close(space);
 }
 
 /* Makes net0 in host i's namespace. */
-static enum dist_error open_tap(struct relay *relay, int i,
-				struct dist_message *message)
+static int open_tap(const char *name, int i)
 {
 	struct ifreq request = {.ifr_name = "net0"};
-	char name[TESTBED_NAME];
-	enum dist_error error;
+	char host[16];
+	int tap;
 
-	testbed_namespace(relay->testbed, i, name);
-	error = enter(name, message);
-	if (error)
-		return error;
-	relay->taps[i] = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	snprintf(host, sizeof host, "%d", i);
+	enter(name, host);
+	tap = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	request.ifr_flags = IFF_TAP | IFF_NO_PI;
-	if (relay->taps[i] >= 0 &&
-	    ioctl(relay->taps[i], TUNSETIFF, &request) == 0) {
-		request.ifr_hwaddr.sa_family = 1; /* Ethernet */
-		memcpy(request.ifr_hwaddr.sa_data, prefix, sizeof prefix);
-		request.ifr_hwaddr.sa_data[5] = (char)(i + 1);
-		if (ioctl(relay->taps[i], SIOCSIFHWADDR, &request) == 0)
-			return DIST_OK;
-	}
-	return dist__refuse_as(message, DIST_ERR_UNAVAILABLE,
-			       "cannot make a TAP device: %s", strerror(errno));
+	if (tap < 0 || ioctl(tap, TUNSETIFF, &request) != 0)
+		give_up("cannot make a TAP device");
+	request.ifr_hwaddr.sa_family = 1; /* Ethernet */
+	memcpy(request.ifr_hwaddr.sa_data, prefix, sizeof prefix);
+	request.ifr_hwaddr.sa_data[5] = (char)(i + 1);
+	if (ioctl(tap, SIOCSIFHWADDR, &request) != 0)
+		give_up("cannot name a TAP device");
+	return tap;
 }
 
-static enum dist_error open_all(struct relay *relay,
-				struct dist_message *message)
+int main(int argc, char **argv)
 {
-	char name[TESTBED_NAME];
-	enum dist_error error = DIST_OK;
-
-	for (int i = 0; i < relay->testbed->hosts && !error; i++)
-		error = open_tap(relay, i, message);
-	testbed_namespace(relay->testbed, -1, name);
-	return error ? error : enter(name, message);
-}
-
-/* What the process tells its starter. */
-struct news {
-	enum dist_error error;
-	struct dist_message message;
-};
-
-__attribute__((noreturn)) static void be_switch(const struct testbed *testbed,
-						int tell)
-{
-	struct relay *relay = calloc(1, sizeof *relay);
-	struct news news = {.error = DIST_ERR_NO_MEMORY};
 	/* Hardware does not wait for a processor that the hosts keep busy. */
 	const struct sched_param first = {.sched_priority = 1};
+	struct relay *relay = calloc(1, sizeof *relay);
 
-	(void)setsid();
+	if (argc != 9 || !relay)
+		return 2;
+	relay->bed = (struct test_bed){
+		.hosts = atoi(argv[2]),
+		.host_Bps = atof(argv[3]) / 8,
+		.delay_ns = (int64_t)(atof(argv[4]) * 1e3),
+		.slow_host = atoi(argv[5]),
+		.slow_factor = atof(argv[6]),
+		.leaf_hosts = atoi(argv[7]),
+		.uplink_Bps = atof(argv[8]) / 8,
+	};
+	if (relay->bed.hosts > SWITCH_HOSTS)
+		return 2;
+	switch_links_init(&relay->links, &relay->bed);
+	for (int i = 0; i < relay->bed.hosts; i++)
+		relay->taps[i] = open_tap(argv[1], i);
+	enter(argv[1], "net");
+	/* Nobody waits for the end of its output. */
+	if (daemon(1, 0) != 0)
+		give_up("cannot fork");
 	(void)prctl(PR_SET_TIMERSLACK, 1000UL);
 	(void)sched_setscheduler(0, SCHED_FIFO, &first);
-	if (relay) {
-		relay->testbed = testbed;
-		testbed_links_init(&relay->links, testbed);
-		news.error = open_all(relay, &news.message);
-	}
-	if (write(tell, &news, sizeof news) != (ssize_t)sizeof news ||
-	    news.error)
-		_exit(1);
-	close(tell);
-	/* Whoever waits for the end of our starter's output does not wait for
-	 * ours. */
-	close(0);
-	close(1);
-	close(2);
 	carry(relay);
-}
-
-enum dist_error testbed_switch_start(const struct testbed *testbed,
-				     struct dist_message *message)
-{
-	struct news news;
-	int ends[2];
-	pid_t pid;
-
-	if (pipe(ends) != 0)
-		return DIST_ERR_IO;
-	pid = fork();
-	if (pid == 0) {
-		close(ends[0]);
-		be_switch(testbed, ends[1]);
-	}
-	close(ends[1]);
-	if (pid < 0 ||
-	    read(ends[0], &news, sizeof news) != (ssize_t)sizeof news) {
-		(void)dist__refuse(message, "the switch did not start");
-		news.error = DIST_ERR_IO;
-	} else if (news.error) {
-		*message = news.message;
-	}
-	close(ends[0]);
-	return news.error;
 }
