@@ -309,13 +309,24 @@ static size_t bytes_of(const struct dist__op *op)
 		       : 0;
 }
 
-/* Combines the data of an untimed op with what came before. */
+/* Whole numbers have the same sum in whatever order they come. */
+bool dist__sim_can_combine(const struct dist__op *op)
+{
+	enum dist_dtype dtype = op->tensor.dtype;
+
+	return op->kind == DIST__ALL_REDUCE &&
+	       !dist__op_sides(op)->bundle.kind &&
+	       op->reduce_op != DIST_PREMUL_SUM &&
+	       (dtype == DIST_INT32 || dtype == DIST_INT64);
+}
+
+/* Combines the data of op with what came before. */
 static enum dist_error combine(struct dist__sim_round *round,
 			       const struct dist__op *op)
 {
 	const struct dist_tensor *t = &op->tensor;
 
-	if (!op->untimed || bytes_of(op) == 0)
+	if ((!op->untimed && !dist__sim_can_combine(op)) || bytes_of(op) == 0)
 		return DIST_OK;
 	if (round->sum) {
 		dist__reduce(t->dtype, op->reduce_op, round->sum, t->data,
@@ -465,16 +476,14 @@ void **dist__sim_shared(struct dist__transport *t,
 
 /* ---- what takes no time ------------------------------------------------ */
 
-/* Stores what all brought together, where op has a result. */
-static void store(const struct dist__sim_analytic *meeting,
-		  const struct dist__sim_round *round,
-		  const struct dist__members *members,
-		  const struct dist__op *op)
+void dist__sim_round_store(const struct dist__sim_analytic *meeting,
+			   const struct dist__sim_round *round, int rank,
+			   const struct dist__op *op)
 {
 	const struct dist_tensor *t = &op->tensor;
 
 	if (!round->sum || bytes_of(op) == 0 ||
-	    (op->kind == DIST__REDUCE && op->peer != members->rank))
+	    (op->kind == DIST__REDUCE && op->peer != rank))
 		return;
 	memcpy(t->data, round->sum, bytes_of(op));
 	if (op->reduce_op == DIST_AVG)
@@ -496,7 +505,7 @@ enum dist_error dist__sim_hand_over(struct dist__transport *t,
 		return DIST_ERR_NO_MEMORY;
 	error = dist__sim_round_wait(rank, round, op->deadline_ns);
 	if (!error)
-		store(meeting, round, members, op);
+		dist__sim_round_store(meeting, round, members->rank, op);
 	dist__sim_round_drop(meeting, round);
 	return error;
 }

@@ -27,8 +27,8 @@ struct dist__sim_round {
 	int held; /* references: it is not freed before they are dropped */
 	/* The largest input of a rank, and the largest part of the result. */
 	size_t numel, result_numel;
-	void *sum; /* of an untimed collective: the sum of the inputs so far,
-		      owned; NULL: no data */
+	void *sum; /* of the inputs so far, owned; NULL: no data, or not
+		      combined here */
 	struct dist__sim_waiter *waiters;
 
 	/* At flow, once all ranks have come: */
@@ -71,6 +71,16 @@ bool dist__sim_round_over(const struct dist__sim_world *world,
 enum dist_error dist__sim_round_wait(struct dist__sim_rank *rank,
 				     struct dist__sim_round *round,
 				     int64_t deadline_ns);
+
+/* dist__sim_can_combine returns whether ranks that come to a round of op have
+ * its data combined; those of an untimed op have. */
+bool dist__sim_can_combine(const struct dist__op *op);
+
+/* dist__sim_round_store stores what all have brought to a complete round, if
+ * `rank` of the group has a result of op and it was combined. */
+void dist__sim_round_store(const struct dist__sim_analytic *meeting,
+			   const struct dist__sim_round *round, int rank,
+			   const struct dist__op *op);
 
 /* dist__sim_round_look lets the time of an unsuccessful test of the round pass.
  */

@@ -220,7 +220,7 @@ static bool needs_messages(const struct formula_backend *b,
 		return false;
 	return op->kind == DIST__MONITORED_BARRIER ||
 	       dist__op_sides(op)->bundle.kind == DIST__DEVICES ||
-	       carries_data(b, op);
+	       (carries_data(b, op) && !dist__sim_can_combine(op));
 }
 
 /* ---- one collective ---------------------------------------------------- */
@@ -251,6 +251,8 @@ static enum dist_error finish(struct formula_backend *b, struct dist__op *op,
 
 	if (!error && b->alone && !op->phantom)
 		error = write_result(op, b->self, b->size);
+	else if (!error)
+		dist__sim_round_store(b->meeting, round, b->self, op);
 	if (error) {
 		error = b->failed ? DIST_ERR_ABORTED : error;
 		b->failed = true;
