@@ -354,7 +354,10 @@ static bool search_way(struct dist__plain *plain, uint32_t from, uint32_t to,
 		uint32_t cost = (uint32_t)(key >> 32);
 		const struct dist__point *point = &plain->points[at];
 
-		if (at == to)
+		/* No way over what is as far is shorter. */
+		if (at == to || (to != NOWHERE &&
+				 search->seen[to] == search->stamp &&
+				 search->cost[to] <= cost))
 			return true;
 		if (cost > search->cost[at])
 			continue;
