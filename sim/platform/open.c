@@ -13,23 +13,44 @@
 #include "sim/platform/read.h"
 #include "sim/platform/state.h"
 
+/* What was read last and is as the file has it: a process that has looked at a
+ * platform gives it to the children that open it. */
+static struct {
+	struct dist__plain *plain; /* NULL: none */
+	struct stat status;        /* of its file */
+} spare;
+
+static struct dist__plain *read_plain(const char *path,
+				      const struct stat *status)
+{
+	struct dist__plain *plain = spare.plain;
+
+	if (!plain || status->st_dev != spare.status.st_dev ||
+	    status->st_ino != spare.status.st_ino ||
+	    status->st_size != spare.status.st_size ||
+	    memcmp(&status->st_mtim, &spare.status.st_mtim,
+		   sizeof status->st_mtim) != 0)
+		return dist__platform_read(path);
+	spare.plain = NULL;
+	return plain;
+}
+
 /* Reads the file, or stores NULL if SimGrid has to, which is there then. */
 static enum dist_error read_file(const char *path, bool needs_simgrid,
 				 struct dist__plain **plain,
+				 struct stat *status,
 				 struct dist_message *message)
 {
-	struct stat status;
-
 	*plain = NULL;
-	if (stat(path, &status))
+	if (stat(path, status))
 		return dist__refuse(message, "%s: %s", path, strerror(errno));
-	if (!S_ISREG(status.st_mode))
+	if (!S_ISREG(status->st_mode))
 		return dist__refuse(
 			message,
 			"%s: not a file: expected a SimGrid platform in XML",
 			path);
 	if (!needs_simgrid)
-		*plain = dist__platform_read(path);
+		*plain = read_plain(path, status);
 	if (*plain && !dist__graph_read_factors(&(*plain)->graph).is_linear) {
 		dist__plain_free(*plain);
 		*plain = NULL;
@@ -48,12 +69,13 @@ dist__platform_open(const char *path, int ranks,
 	static bool opened; /* an engine runs once, and SimGrid is one */
 	struct dist__plain *plain;
 	struct dist__trial found;
+	struct stat status;
 	enum dist_error error;
 
 	if (opened)
 		return dist__refuse(message, "one simulation per process: a "
 					     "platform was loaded here before");
-	error = read_file(path, needs_simgrid, &plain, message);
+	error = read_file(path, needs_simgrid, &plain, &status, message);
 	if (!error && !plain)
 		error = dist__platform_try(path, ranks, overrides, &found,
 					   message);
@@ -71,7 +93,9 @@ static enum dist_error look_at(const char *path,
 {
 	struct dist__platform *platform = NULL;
 	struct dist__plain *plain;
-	enum dist_error error = read_file(path, false, &plain, message);
+	struct stat status;
+	enum dist_error error =
+		read_file(path, false, &plain, &status, message);
 
 	if (error)
 		return error;
@@ -79,10 +103,17 @@ static enum dist_error look_at(const char *path,
 		return dist__platform_try(path, 0, overrides, found, message);
 	error = dist__platform_load(path, plain, 0, overrides, &platform,
 				    message);
-	if (!error)
-		dist__platform_summarize(platform, found);
+	if (error)
+		return error;
+	dist__platform_summarize(platform, found);
+	if (!dist__link_overrides_any(overrides)) {
+		dist__plain_free(spare.plain);
+		spare.plain = plain;
+		spare.status = status;
+		platform->plain = NULL;
+	}
 	dist__platform_close(platform);
-	return error;
+	return DIST_OK;
 }
 
 enum dist_error dist__platform_gpu(const char *path,

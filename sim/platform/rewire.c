@@ -162,6 +162,12 @@ static bool is_change(const struct dist__rewiring *change)
 	return change->bandwidth.value > 0 || change->latency.value > 0;
 }
 
+bool dist__link_overrides_any(const struct dist__link_overrides *overrides)
+{
+	return overrides && (is_change(&overrides->intra) ||
+			     is_change(&overrides->inter));
+}
+
 enum dist_error
 dist__platform_rewire(const struct dist__platform *p,
 		      const struct dist__link_overrides *overrides,
@@ -170,8 +176,7 @@ dist__platform_rewire(const struct dist__platform *p,
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 	bool *within;
 
-	if (!overrides ||
-	    (!is_change(&overrides->intra) && !is_change(&overrides->inter)))
+	if (!dist__link_overrides_any(overrides))
 		return DIST_OK;
 	within = calloc(p->graph->num_links + 1, sizeof *within);
 	if (within)

@@ -102,6 +102,9 @@ enum dist_error
 dist__platform_check_model(const struct dist__platform *platform,
 			   struct dist_message *message);
 
+/* dist__link_overrides_any returns whether they change anything; NULL: not. */
+bool dist__link_overrides_any(const struct dist__link_overrides *overrides);
+
 /* dist__platform_rewire changes the links as overrides say; NULL: not. Errors:
  * INVALID_ARGUMENT (there are no such links, or no latency to change),
  * NO_MEMORY. */
