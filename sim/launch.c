@@ -239,13 +239,15 @@ static enum dist_error open_fidelity(struct dist__sim_world *world,
 	return DIST_OK;
 }
 
-/* Whether ranks that do the same do it at the same times: a formula has all of
- * a group wait for the last. */
+/* Whether ranks that do the same do it at the same times: by a formula, and by
+ * transfers that go on at one pace, all of a group end together. */
 static bool are_in_step(const struct dist__sim_world *world)
 {
 	double pace = dist__platform_pace(world->platform, 0);
 
-	if (world->fidelity != DIST__FIDELITY_FORMULA)
+	if (world->fidelity != DIST__FIDELITY_FORMULA &&
+	    (world->fidelity != DIST__FIDELITY_FLOW ||
+	     library_has_steps(&world->profile)))
 		return false;
 	for (int rank = 1; rank < world->world_size; rank++)
 		if (dist__platform_pace(world->platform, rank) != pace)

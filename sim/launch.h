@@ -17,8 +17,8 @@ struct dist__sim_options {
 	 * dist_launch_options.trace; owned by the caller. */
 	struct dist__recorder *recorder;
 
-	/* All ranks do the same: at formula, on hosts of one pace, rank 0 runs
-	 * for all. */
+	/* All ranks do the same: at formula, and by transfers at flow, on
+	 * hosts of one pace, rank 0 runs for all. */
 	bool are_alike;
 };
 

@@ -451,6 +451,17 @@ for engine in own simgrid; do # the first by name of those that are busy alike
 	expect 0 "${step[@]}" --platform "$scratch/taper.xml" --engine $engine
 	expect_out 'all_reduce .* held up by leaf0.up_DOWN'
 done
+# Rank 0 for all takes as long as all ranks, who are there in a trace.
+for of in star taper; do
+	alone=(predict --model resnet50 --batch 1 --profile nccl --fidelity flow
+		--find-unused-parameters --no-explain --json
+		--platform "$scratch/$of.xml")
+	expect 0 "${alone[@]}"
+	jq .rows "$scratch/out" >"$scratch/alone"
+	expect 0 "${alone[@]}" --trace "$scratch/all.trace"
+	jq .rows "$scratch/out" | diff "$scratch/alone" - ||
+		fail "$of: rank 0 takes another time than all"
+done
 machine=("${step[@]}" --machine hgx-h100-400g --world-size 64)
 expect 0 "${machine[@]}" --topology fat-tree:2x4,taper=16
 expect_out 'all_reduce .* held up by leaf[0-3].up_DOWN'
