@@ -12,11 +12,33 @@
 #include "model/cluster/machine.h"
 #include "trace/read.h"
 
+/* The first character of file that is not a blank; -1: none. */
+static int next_character(gzFile file)
+{
+	int c;
+
+	do
+		c = file ? gzgetc(file) : -1;
+	while (c == ' ' || c == '\n' || c == '\r' || c == '\t');
+	return c;
+}
+
+/* Whether file goes on with the first key of what nccl-tests writes with -J. */
+static bool is_of_nccl_tests(gzFile file)
+{
+	static const char key[] = "version\"";
+	char text[sizeof key] = "";
+
+	return next_character(file) == '"' &&
+	       gzread(file, text, sizeof key - 1) == sizeof key - 1 &&
+	       strcmp(text, key) == 0;
+}
+
 bool profile_is(const char *path)
 {
 	struct stat status;
 	gzFile file;
-	int c;
+	bool is;
 
 	if (stat(path, &status))
 		return false;
@@ -25,12 +47,10 @@ bool profile_is(const char *path)
 	if (!S_ISREG(status.st_mode)) /* what is read from a pipe is gone */
 		return false;
 	file = gzopen(path, "rb");
-	do
-		c = file ? gzgetc(file) : -1;
-	while (c == ' ' || c == '\n' || c == '\r' || c == '\t');
+	is = next_character(file) == '{' && !is_of_nccl_tests(file);
 	if (file)
 		gzclose(file);
-	return c == '{';
+	return is;
 }
 
 /* ---- calls ------------------------------------------------------------ */

@@ -10,6 +10,7 @@
 #include "base/input.h"
 #include "base/text.h"
 #include "model/measured/log_head.h"
+#include "model/measured/log_json.h"
 #include "model/measured/log_line.h"
 
 #define WORDS 64
@@ -33,6 +34,7 @@ struct reader {
 	size_t first_row; /* of the run, in the table */
 	struct layout layout;
 	const char *stranger; /* whose table this is instead; NULL: unknown */
+	json_t *document;     /* owned; NULL: a log of lines */
 	struct dist_message *message;
 	int line;
 };
@@ -120,27 +122,6 @@ static void keep_prefix(struct reader *r, char *line, char *columns)
 }
 
 /* ---- rows ------------------------------------------------------------- */
-
-/* nccl-tests' words for types, and ours; NULL: we have no such type. */
-static const struct type {
-	const char *word, *name;
-} types[] = {
-	{"float", "float32"},     {"half", "float16"}, {"double", "float64"},
-	{"bfloat16", "bfloat16"}, {"int8", "int8"},    {"uint8", "uint8"},
-	{"int32", "int32"},       {"int64", "int64"},  {"int", "int32"},
-	{"char", "int8"},         {"uint32", NULL},    {"uint64", NULL},
-	{"fp8_e4m3", NULL},       {"fp8_e5m2", NULL},  {"f8e4m3", NULL},
-	{"f8e5m2", NULL},         {"bool", "bool"},
-};
-
-static bool find_type(const char *word, const char **name)
-{
-	const struct type *type = DIST__NAMED(types, word);
-
-	if (type)
-		*name = type->name;
-	return type != NULL;
-}
 
 /* Reads a decimal number, which large ones have as "1.2e+07". Returns false: it
  * is none. */
@@ -244,7 +225,7 @@ static enum dist_error read_row(struct reader *r, char **words, size_t num)
 	layout->last = num;
 	(void)value_read_size(words[0], &bytes);
 	if (layout->type < num)
-		(void)find_type(words[layout->type], &dtype);
+		(void)log_type_find(words[layout->type], &dtype);
 	if (num < end_of_place(layout, 0)) {
 		r->notes->cut_rows++;
 		return DIST_OK;
@@ -273,7 +254,7 @@ static bool is_row(const char *text)
 		memcpy(copy, word, len);
 		copy[len] = '\0';
 		if (i < 2 ? copy[strspn(copy, "0123456789")] != '\0'
-			  : !find_type(copy, &ignored))
+			  : !log_type_find(copy, &ignored))
 			return false;
 	}
 	return true;
@@ -473,9 +454,6 @@ static enum dist_error read_head(struct reader *r, char *line)
 		r->stranger = "a table of nccl-tests, not OSU's";
 	if (strstr(line, "#repetitions"))
 		r->stranger = "a table of nccl-tests, not Intel's";
-	if (r->line == 1 && *line == '{')
-		r->stranger =
-			"the table that nccl-tests prints, not the file of -J";
 	expected = log_head_read(&r->run, line, &no_memory);
 	if (no_memory)
 		return DIST_ERR_NO_MEMORY;
@@ -502,7 +480,7 @@ static enum dist_error read_line(struct reader *r, char *line)
 
 /* ---- the whole -------------------------------------------------------- */
 
-static enum dist_error read_all(struct reader *r, size_t len)
+static enum dist_error read_lines(struct reader *r, size_t len)
 {
 	struct log_cursor cursor = {.at = r->table->tsv.text};
 	enum dist_error error = DIST_OK;
@@ -513,6 +491,21 @@ static enum dist_error read_all(struct reader *r, size_t len)
 		r->line = cursor.line;
 		error = read_line(r, line);
 	}
+	return error;
+}
+
+static enum dist_error read_json(struct reader *r)
+{
+	r->line = r->layout.line = 1;
+	return log_json_read(r->table, &r->run, r->notes, &r->document,
+			     r->message);
+}
+
+static enum dist_error read_all(struct reader *r, size_t len)
+{
+	enum dist_error error =
+		*r->table->tsv.text == '{' ? read_json(r) : read_lines(r, len);
+
 	if (!error)
 		error = end_run(r);
 	if (error || r->table->tsv.num_rows > 0)
@@ -552,6 +545,7 @@ enum dist_error collectives_load_log(struct collectives *table,
 	if (!error)
 		error = collectives_check(table, message);
 	log_run_release(&reader.run);
+	json_decref(reader.document);
 	if (error)
 		dist__tsv_release(&table->tsv);
 	table->rows = table->tsv.rows;

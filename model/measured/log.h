@@ -6,7 +6,7 @@
  *	#  size  count  type ... time  algbw  busbw ...
  *
  * names the columns of the rows that follow; a second "time" is the one in
- * place.
+ * place. The file that nccl-tests writes with -J is read as well: log_json.h.
  */
 #ifndef LOCKSTEP_MODEL_MEASURED_LOG_H
 #define LOCKSTEP_MODEL_MEASURED_LOG_H

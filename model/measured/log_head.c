@@ -45,8 +45,7 @@ static const struct log_test *find_test(const char *name, size_t len)
 	return NULL;
 }
 
-/* The test that a word like "./build/all_reduce_perf" means; NULL: none. */
-static const struct log_test *find_program(const char *word, size_t len)
+const struct log_test *log_test_find(const char *word, size_t len)
 {
 	size_t from = len;
 
@@ -86,7 +85,7 @@ static void note_commands(struct log_run *run, const char *line)
 	if (!strstr(line, "_perf"))
 		return;
 	while ((word = log_line_word(&line, &len))) {
-		const struct log_test *test = find_program(word, len);
+		const struct log_test *test = log_test_find(word, len);
 
 		if (test)
 			(void)note_test(run, test, true);
@@ -96,7 +95,7 @@ static void note_commands(struct log_run *run, const char *line)
 /* ---- numbers and words ------------------------------------------------ */
 
 /* The first text behind mark, blanks skipped; NULL: line has no mark. */
-static char *behind(char *line, const char *mark)
+static char *behind(const char *line, const char *mark)
 {
 	char *at = strstr(line, mark);
 
@@ -127,9 +126,7 @@ static const char *cut(char *at, const char *set)
 	return *at ? at : NULL;
 }
 
-/* NCCL's number of a version is 10,000 major + 100 minor + patch, until 2.8
- * 1,000 major (nccl.h): "22807" becomes "2.28" in its place. */
-static const char *version_of_code(char *at)
+const char *log_version_of_code(char *at)
 {
 	size_t digits = strspn(at, DIGITS);
 
@@ -154,17 +151,17 @@ static const char *find_forced(const char *at, const char *const *names)
 	return NULL;
 }
 
-static void note_forced(struct log_run *run, char *line)
+void log_run_note_forced(struct log_run *run, const char *line)
 {
 	static const char *const algorithms[] = {"ring", "tree", "nvls",
 						 "nvlstree", NULL};
 	static const char *const protocols[] = {"LL", "LL128", "Simple", NULL};
 	static const char by_environment[] = " set by environment to ";
-	char *algorithm = behind(line, "NCCL_ALGO=");
-	char *protocol = behind(line, "NCCL_PROTO=");
+	const char *algorithm = behind(line, "NCCL_ALGO=");
+	const char *protocol = behind(line, "NCCL_PROTO=");
 
 	if (strstr(line, by_environment)) {
-		char *to = behind(line, by_environment);
+		const char *to = behind(line, by_environment);
 
 		if (strstr(line, "NCCL_ALGO set"))
 			algorithm = to;
@@ -179,8 +176,7 @@ static void note_forced(struct log_run *run, char *line)
 
 /* ---- ranks ------------------------------------------------------------ */
 
-/* Returns false: no memory. */
-static bool note_host(struct log_run *run, const char *name, size_t len)
+bool log_run_add_host(struct log_run *run, const char *name, size_t len)
 {
 	size_t num = run->num_hosts;
 	struct log_host *hosts;
@@ -212,11 +208,10 @@ static const char *note_rank(struct log_run *run, char *at, bool *no_memory)
 		return "the ranks of one run, not rank 0 again (nccl-tests "
 		       "built with MPI=1)";
 	if (number_behind(at, "Group ") > 0)
-		return "ranks of one group: several at a time "
-		       "(NCCL_TESTS_SPLIT) are not modelled";
+		return LOG_ONE_GROUP;
 	on += strlen(" on ");
 	host = log_line_word(&on, &len);
-	if (!host || !note_host(run, host, len)) {
+	if (!host || !log_run_add_host(run, host, len)) {
 		*no_memory = host != NULL;
 		return host ? NULL : "a host after \"on\"";
 	}
@@ -296,7 +291,7 @@ static void note_library(struct log_run *run, char *line)
 		run->network = at;
 	at = behind(line, "nccl-library=");
 	if (at && !run->version)
-		run->version = version_of_code(at);
+		run->version = log_version_of_code(at);
 	at = behind(line, "NCCL version ");
 	if (!at)
 		at = behind(line, "# nccl_version: ");
@@ -312,7 +307,7 @@ const char *log_head_read(struct log_run *run, char *line, bool *no_memory)
 	if (strstr(line, "# rccl-tests version") ||
 	    strstr(line, "rccl-tests: Version") || strstr(line, "RCCL version"))
 		return "a log of NCCL, not of RCCL, which is not modelled";
-	note_forced(run, line);
+	log_run_note_forced(run, line);
 	note_commands(run, line);
 	if (comment)
 		expected = read_comment(run, comment, no_memory);

@@ -53,6 +53,27 @@ struct log_run {
 	bool in_place; /* the only times of the table are in place */
 };
 
+/* What is expected of a run with several groups. */
+#define LOG_ONE_GROUP                                                          \
+	"ranks of one group: several at a time (NCCL_TESTS_SPLIT) are not "    \
+	"modelled"
+
+/* log_test_find returns the test that a word of len characters, like
+ * "./build/all_reduce_perf", means; NULL: none. */
+const struct log_test *log_test_find(const char *word, size_t len);
+
+/* log_version_of_code turns NCCL's number of a version at `at`, "22807", into
+ * "2.28" in its place, and returns it; NULL: it is none. The number is 10,000
+ * major + 100 minor + patch, until 2.8 1,000 major (nccl.h). */
+const char *log_version_of_code(char *at);
+
+/* log_run_note_forced notes NCCL_ALGO and NCCL_PROTO, if line sets them. */
+void log_run_note_forced(struct log_run *run, const char *line);
+
+/* log_run_add_host adds a host that ranks are on, if it is new; name must
+ * outlive run. Returns false: no memory. */
+bool log_run_add_host(struct log_run *run, const char *name, size_t len);
+
 /* log_head_begins returns whether line begins the head of a new run. */
 bool log_head_begins(const char *line);
 

@@ -2,8 +2,9 @@
  * them. */
 #include "model/measured/log_line.h"
 
-#include <stdbool.h>
 #include <string.h>
+
+#include "base/text.h"
 
 #define ESCAPE 0x1b
 
@@ -88,4 +89,27 @@ char *log_line_skip(char *line, const char *prefix)
 			return NULL;
 		}
 	}
+}
+
+/* ---- words ------------------------------------------------------------ */
+
+/* nccl-tests' words for types, and ours; NULL: we have no such type. */
+static const struct type {
+	const char *word, *name;
+} types[] = {
+	{"float", "float32"},     {"half", "float16"}, {"double", "float64"},
+	{"bfloat16", "bfloat16"}, {"int8", "int8"},    {"uint8", "uint8"},
+	{"int32", "int32"},       {"int64", "int64"},  {"int", "int32"},
+	{"char", "int8"},         {"uint32", NULL},    {"uint64", NULL},
+	{"fp8_e4m3", NULL},       {"fp8_e5m2", NULL},  {"f8e4m3", NULL},
+	{"f8e5m2", NULL},         {"bool", "bool"},
+};
+
+bool log_type_find(const char *word, const char **name)
+{
+	const struct type *type = DIST__NAMED(types, word);
+
+	if (type)
+		*name = type->name;
+	return type != NULL;
 }

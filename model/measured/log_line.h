@@ -5,6 +5,7 @@
 #ifndef LOCKSTEP_MODEL_MEASURED_LOG_LINE_H
 #define LOCKSTEP_MODEL_MEASURED_LOG_LINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The position of a reader in a text, which it changes. */
@@ -17,6 +18,10 @@ struct log_cursor {
 /* log_line_next returns the next line, with colours, carriage returns and other
  * control characters removed or replaced by blanks. NULL: no more lines. */
 char *log_line_next(struct log_cursor *cursor);
+
+/* log_type_find finds nccl-tests' word for a type; *name is ours, NULL if we
+ * have no such type. Returns whether it is a word for one. */
+bool log_type_find(const char *word, const char **name);
 
 /* log_line_split splits line at its blanks into at most `most` words, and
  * ignores the rest. Returns their number. */

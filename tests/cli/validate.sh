@@ -183,3 +183,48 @@ expect 0 validate "$scratch/other.tsv"
 expect_out '^other: 2 rows: no "other" among the profiles'
 
 finish
+
+# The file that nccl-tests writes with -J has the rows of the table that it
+# prints: sizes and times here are those of the log, rates theirs in full.
+awk 'BEGIN {
+	printf "{\"version\":2,\"args\":[\"build/all_reduce_perf\"],\"env\":[\"HOME=/\"],"
+	printf "\"nccl_version\":22703,\"config\":{\"nthreads\":1,\"ngpus\":8,\"devices\":["
+	for (i = 0; i < 2; i++)
+		printf "%s{\"rank\":%d,\"group\":0,\"hostname\":\"node%d\",\"device_info\":\"%s\"}",
+			i ? "," : "", 8 * i, i, "NVIDIA H100 80GB HBM3"
+	printf "]},\"results\":["
+}
+function place(name, us) {
+	printf ",\"%s\":{\"time\":%.6f,\"alg_bw\":%.6f,\"bus_bw\":%.6f,\"nwrong\":null}",
+		name, us, $1 / us / 1e3, $1 / us / 1e3 * 15 / 8
+}
+/^ +[0-9]/ {
+	printf "%s{\"size\":%s,\"count\":%s,\"type\":\"float\",\"redop\":\"sum\",\"root\":\"-1\"",
+		rows++ ? "," : "", $1, $2
+	place("out_of_place", $6)
+	place("in_place", $10)
+	printf "}"
+}
+END { printf "]}" }' docs/examples/h100.log >"$scratch/h100.log"
+cp "$scratch/h100.log" "$scratch/whole.json"
+h100=(validate --machine docs/examples/h100.yaml --transport ib --calibrate)
+expect 0 "${h100[@]}" --nccl-version 2.27 docs/examples/h100.log
+cp "$scratch/out" "$scratch/printed"
+expect 0 "${h100[@]}" "$scratch/h100.log"
+cmp "$scratch/out" "$scratch/printed" || fail "other rows from -J"
+
+# changed FILTER - refuses the file as jq's filter changes it.
+changed() {
+	jq -c "$1" "$scratch/whole.json" >"$scratch/h100.log"
+	expect_refusal "h100.log:1: expected $2" "${h100[@]}" "$scratch/h100.log"
+}
+changed 'del(.results[3].in_place.time)' 'results\[3\]: a time above 0'
+changed '.results[0].in_place = {cpu_time: 3}' 'results\[0\]: times of the GPU'
+changed 'del(.config)' 'the number of ranks, .* --ranks 16'
+changed 'del(.results)' "results, as in the file of nccl-tests' -J"
+changed '.config.devices[1].group = 1' 'ranks of one group'
+changed '.config.devices[0].device_info = "NVIDIA A100"' 'GPUs of docs/.*h100.yaml'
+changed '.args[0] = "alltoallv_perf"' 'another collective than alltoallv'
+head -c 3000 "$scratch/whole.json" >"$scratch/h100.log"
+expect_refusal "h100.log:1: expected the whole file of nccl-tests' -J: " \
+	"${h100[@]}" "$scratch/h100.log"

@@ -327,7 +327,7 @@ Test(log, what_is_not_modelled_is_refused)
 		&facts, "not OSU's");
 	refused("#bytes #repetitions t_min[usec]\n4 5 1.0\n", &facts,
 		"not Intel's");
-	refused("{\n\"version\": 1}\n", &facts, "not the file of -J");
+	refused("{\n\"version\": 1}\n", &facts, "results, as in the file");
 	refused("# ranks: 4 nodes: 1\n./alltoallv_perf\n" COLUMNS ROW, &facts,
 		"another collective than alltoallv");
 	refused("# Collective test starting: all_reduce_perf\n" KNOWN COLUMNS
