@@ -41,7 +41,6 @@ extern const struct manual manual_run, manual_predict, manual_predict_llm,
 	manual_plan, manual_sweep, manual_bench, manual_check,
 	manual_conformance, manual_explore, manual_diagnose, manual_calibrate,
 	manual_compare, manual_validate, manual_trace, manual_platform,
-	manual_platform_new, manual_list, manual_model,
-	manual_model_new;
+	manual_platform_new, manual_list, manual_model, manual_model_new;
 
 #endif

@@ -164,8 +164,8 @@ static bool is_change(const struct dist__rewiring *change)
 
 bool dist__link_overrides_any(const struct dist__link_overrides *overrides)
 {
-	return overrides && (is_change(&overrides->intra) ||
-			     is_change(&overrides->inter));
+	return overrides &&
+	       (is_change(&overrides->intra) || is_change(&overrides->inter));
 }
 
 enum dist_error

@@ -355,9 +355,9 @@ static bool search_way(struct dist__plain *plain, uint32_t from, uint32_t to,
 		const struct dist__point *point = &plain->points[at];
 
 		/* No way over what is as far is shorter. */
-		if (at == to || (to != NOWHERE &&
-				 search->seen[to] == search->stamp &&
-				 search->cost[to] <= cost))
+		if (at == to ||
+		    (to != NOWHERE && search->seen[to] == search->stamp &&
+		     search->cost[to] <= cost))
 			return true;
 		if (cost > search->cost[at])
 			continue;
