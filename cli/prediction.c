@@ -90,8 +90,8 @@ static int simulate_apart(void *arg, int pipe)
 static int predict_here(const struct simulation *step, struct outcome *outcome,
 			struct dist__trace *trace)
 {
-	struct dist__recorder *recorder =
-		dist__recorder_new(step->request->trace, -1, step->world_size);
+	struct dist__recorder *recorder = dist__recorder_new(
+		step->request->trace, -1, step->world_size, false);
 	struct dist_message message = {"out of memory"};
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 	int status;

@@ -8,6 +8,7 @@
 #include "cli/log_arguments.h"
 #include "cli/profile_table.h"
 #include "cli/refuse.h"
+#include "base/array.h"
 #include "base/data.h"
 #include "base/progress.h"
 #include "lockstep/dist.h"
@@ -42,17 +43,13 @@ static bool has_steps(const char *path)
 static struct validate_table *append(struct validate *validate,
 				     const char *path)
 {
-	size_t more = validate->num + 1;
-	struct validate_table *tables =
-		realloc(validate->tables, more * sizeof *tables);
+	static const struct validate_table empty;
+	struct validate_table *table = dist__array_add(
+		&validate->tables, &validate->num, &empty, sizeof empty);
 
-	if (!tables)
-		return NULL;
-	validate->tables = tables;
-	tables += validate->num++;
-	memset(tables, 0, sizeof *tables);
-	name_of(path, tables->name);
-	return tables;
+	if (table)
+		name_of(path, table->name);
+	return table;
 }
 
 static int read_table(struct validate *validate, const char *path, bool wanted)

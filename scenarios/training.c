@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "lockstep/measure.h"
 #include "scenarios/pipeline.h"
 #include "scenarios/rank.h"
@@ -20,19 +21,17 @@ enum dist_error training_tensor_of(struct training *t, size_t numel,
 				   enum dist_dtype dtype,
 				   struct dist_tensor *tensor)
 {
-	void **memory, *data;
+	void *data;
 
 	*tensor = dist_tensor(NULL, numel, dtype);
 	if (t->phantom)
 		return DIST_OK;
-	memory = realloc(t->memory, (t->num_memory + 1) * sizeof *memory);
-	if (!memory)
-		return DIST_ERR_NO_MEMORY;
-	t->memory = memory;
 	data = calloc(numel ? numel : 1, dist_dtype_size(dtype));
-	if (!data)
+	if (!data ||
+	    !dist__array_add(&t->memory, &t->num_memory, &data, sizeof data)) {
+		free(data);
 		return DIST_ERR_NO_MEMORY;
-	t->memory[t->num_memory++] = data;
+	}
 	tensor->data = data;
 	return DIST_OK;
 }

@@ -3,21 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "lockstep/measure.h"
 
 enum dist_error waits_add(struct waits *waits, struct wait wait)
 {
-	if (waits->num == waits->room) {
-		size_t room = waits->room ? 2 * waits->room : 16;
-		struct wait *list = realloc(waits->list, room * sizeof *list);
-
-		if (!list)
-			return DIST_ERR_NO_MEMORY;
-		waits->list = list;
-		waits->room = room;
-	}
-	waits->list[waits->num++] = wait;
-	return DIST_OK;
+	return dist__array_add(&waits->list, &waits->num, &wait, sizeof wait)
+		       ? DIST_OK
+		       : DIST_ERR_NO_MEMORY;
 }
 
 int64_t wait_idle_ns(const struct wait *wait, int64_t peer_ns)

@@ -20,7 +20,6 @@ struct wait {
 struct waits {
 	struct wait *list; /* owned */
 	size_t num;
-	size_t room;
 };
 
 /* waits_add adds a wait. Errors: DIST_ERR_NO_MEMORY. */

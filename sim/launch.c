@@ -448,7 +448,7 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 	world->recorder = more->recorder;
 	if (!more->recorder && options->trace) {
 		world->recorder = dist__recorder_new(options->trace, -1,
-						     world->world_size);
+						     world->world_size, false);
 		if (!world->recorder)
 			return DIST_ERR_NO_MEMORY;
 	}

@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "trace/placed.h"
 
-/* What the events of the ranks are added to; there is room for them. */
+/* What the events of the ranks are added to. */
 struct adding {
 	struct dist__trace *trace;
 	int64_t base_ns;
-	bool failed; /* no memory for a string */
+	bool failed; /* no memory */
 };
 
 static const char *text_of(struct adding *adding, const char *text)
@@ -81,54 +82,37 @@ static enum dist_error add_rank(void *arg, int rank,
 	struct dist__trace *trace = adding->trace;
 
 	(void)threads;
-	trace->ranks[trace->num_ranks++] = rank;
-	for (size_t i = 0; i < n; i++) {
+	if (!dist__array_add(&trace->ranks, &trace->num_ranks, &rank,
+			     sizeof rank))
+		return DIST_ERR_NO_MEMORY;
+	for (size_t i = 0; i < n && !adding->failed; i++) {
 		const struct dist__event *event = placed[i].event;
+		struct dist__trace_call call;
+		struct dist__trace_span span = {
+			.rank = rank,
+			.started_ns = event->started_ns - adding->base_ns,
+			.ended_ns = event->ended_ns - adding->base_ns};
 
-		if (event->kind == DIST__EVENT_COMPUTE)
-			trace->spans[trace->num_spans++] =
-				(struct dist__trace_span){
-					rank, text_of(adding, event->name),
-					event->started_ns - adding->base_ns,
-					event->ended_ns - adding->base_ns,
-					false};
-		else if (dist__event_is_op(event) && !event->purpose)
-			trace->calls[trace->num_calls++] =
-				call_of(adding, &placed[i]);
-		else if (event->kind == DIST__EVENT_REMOTE)
-			trace->remote[trace->num_remote++] =
-				(struct dist__trace_span){
-					rank,
-					text_of(adding, *event->name
-								? event->name
-								: "to_here"),
-					event->started_ns - adding->base_ns,
-					event->ended_ns - adding->base_ns,
-					event->error != 0};
+		if (event->kind == DIST__EVENT_COMPUTE) {
+			span.label = text_of(adding, event->name);
+			adding->failed |= !dist__array_add(&trace->spans,
+							   &trace->num_spans,
+							   &span, sizeof span);
+		} else if (event->kind == DIST__EVENT_REMOTE) {
+			span.label = text_of(adding, *event->name ? event->name
+								  : "to_here");
+			span.failed = event->error != 0;
+			adding->failed |= !dist__array_add(&trace->remote,
+							   &trace->num_remote,
+							   &span, sizeof span);
+		} else if (dist__event_is_op(event) && !event->purpose) {
+			call = call_of(adding, &placed[i]);
+			adding->failed |= !dist__array_add(&trace->calls,
+							   &trace->num_calls,
+							   &call, sizeof call);
+		}
 	}
 	return adding->failed ? DIST_ERR_NO_MEMORY : DIST_OK;
-}
-
-static bool make_room(const struct dist__recording *recording,
-		      struct dist__trace *trace)
-{
-	size_t num_tracks = 0, num_calls = 0, num_spans = 0, num_remote = 0;
-
-	for (struct dist__track *t = recording->tracks; t; t = t->next) {
-		num_tracks++;
-		for (size_t i = 0; i < t->num_events; i++)
-			if (t->events[i].kind == DIST__EVENT_COMPUTE)
-				num_spans++;
-			else if (dist__event_is_remote(&t->events[i]))
-				num_remote++;
-			else
-				num_calls++;
-	}
-	trace->ranks = calloc(num_tracks + 1, sizeof *trace->ranks);
-	trace->calls = calloc(num_calls + 1, sizeof *trace->calls);
-	trace->spans = calloc(num_spans + 1, sizeof *trace->spans);
-	trace->remote = calloc(num_remote + 1, sizeof *trace->remote);
-	return trace->ranks && trace->calls && trace->spans && trace->remote;
 }
 
 static enum dist_error add_facts(const struct dist__recording *recording,
@@ -152,12 +136,11 @@ enum dist_error dist__trace_of_events(const struct dist__recording *recording,
 {
 	struct adding adding = {trace, dist__recording_start_ns(recording),
 				false};
-	enum dist_error error = DIST_ERR_NO_MEMORY;
+	enum dist_error error;
 
 	memset(trace, 0, sizeof *trace);
 	trace->world_size = recording->world_size;
-	if (make_room(recording, trace))
-		error = add_facts(recording, &adding);
+	error = add_facts(recording, &adding);
 	if (!error)
 		error = dist__recording_visit(recording, add_rank, &adding);
 	if (!error)

@@ -29,6 +29,8 @@ struct recorder {
 	struct name *names;
 	/* Of a real rank: where the events are instead; NULL: nowhere. */
 	struct dist__spill *spill;
+	char live[4096]; /* its file */
+	bool is_merged;
 	char path[];
 };
 
@@ -321,23 +323,6 @@ static const struct dist__backend_ops recording_ops = {
 
 /* ---- the recorder ----------------------------------------------------- */
 
-/* The file that goes before the one at path. */
-static void name_spill(const char *path, char *text, size_t size)
-{
-	snprintf(text, size, "%s" DIST__SPILL_SUFFIX, path);
-}
-
-/* Where the file cannot be, memory does. */
-static void begin_spill(struct recorder *recorder)
-{
-	const struct dist__recording *recording = &recorder->recording;
-	char path[4096];
-
-	name_spill(recorder->path, path, sizeof path);
-	recorder->spill =
-		dist__spill_new(path, recording->world_size, recording->part);
-}
-
 /* Locked. */
 static void add_track(struct recorder *recorder, struct dist__track *track)
 {
@@ -491,34 +476,27 @@ static void recorder_free(struct recorder *recorder)
 	free(recorder);
 }
 
-enum dist_error dist__spill_finish(const char *path,
-				   struct dist_message *message)
-{
-	struct dist__spilled spilled;
-	enum dist_error error;
-	char live[4096];
-
-	name_spill(path, live, sizeof live);
-	error = dist__spill_load(live, &spilled);
-	if (error)
-		(void)dist__refuse(message, "%.300s: cannot be read: %s", live,
-				   dist_error_string(error));
-	else
-		error = dist__trace_write(&spilled.recording, path, message);
-	dist__spilled_release(&spilled);
-	if (!error)
-		unlink(live);
-	return error;
-}
-
-/* Makes the part of what was kept in the file. */
+/* Closes the file of events. Where nobody merges it, a trace of this rank is
+ * made of it. */
 static enum dist_error end_spill(struct recorder *recorder,
 				 struct dist_message *message)
 {
 	int reason = dist__spill_close(recorder->spill);
-	enum dist_error error = dist__spill_finish(recorder->path, message);
+	enum dist_error error = DIST_OK;
+	struct dist__spilled spilled;
 
-	recorder->spill = NULL;
+	if (!recorder->is_merged) {
+		error = dist__spill_load(recorder->live, &spilled);
+		if (error)
+			(void)dist__refuse(message, "%.300s: cannot be read",
+					   recorder->live);
+		else
+			error = dist__trace_write(&spilled.recording,
+						  recorder->path, message);
+		dist__spilled_release(&spilled);
+		if (!error)
+			unlink(recorder->live);
+	}
 	if (error || !reason)
 		return error;
 	return dist__refuse_as(message, DIST_ERR_IO, "%.300s: incomplete: %s",
@@ -543,6 +521,10 @@ static enum dist_error finish(struct dist__recorder *base,
 
 	if (recorder->spill)
 		error = end_spill(recorder, message);
+	else if (recorder->is_merged)
+		error = dist__refuse_as(message, DIST_ERR_IO,
+					"%.300s: cannot be written",
+					recorder->live);
 	else if (recorder->path[0])
 		error = dist__trace_write(&recorder->recording, recorder->path,
 					  message);
@@ -557,7 +539,7 @@ static enum dist_error finish(struct dist__recorder *base,
 }
 
 struct dist__recorder *dist__recorder_new(const char *path, int part,
-					  int world_size)
+					  int world_size, bool is_merged)
 {
 	size_t room = (path ? strlen(path) : 0) + 32;
 	struct recorder *recorder = calloc(1, sizeof *recorder + room);
@@ -568,14 +550,18 @@ struct dist__recorder *dist__recorder_new(const char *path, int part,
 		free(recorder);
 		return NULL;
 	}
-	if (part < 0)
-		snprintf(recorder->path, room, "%s", path ? path : "");
-	else
-		snprintf(recorder->path, room, "%s.rank%d", path, part);
+	recorder->is_merged = is_merged;
 	recorder->recording = (struct dist__recording){.world_size = world_size,
 						       .part = part};
-	if (part >= 0)
-		begin_spill(recorder);
+	snprintf(recorder->path, room, "%s", path ? path : "");
+	if (part >= 0) {
+		snprintf(recorder->path, room, "%s.rank%d", path, part);
+		dist__spill_name(path, part, recorder->live,
+				 sizeof recorder->live);
+		/* Where the file cannot be, memory does. */
+		recorder->spill =
+			dist__spill_new(recorder->live, world_size, part);
+	}
 	recorder->base = (struct dist__recorder){
 		.wrap = wrap, .remote = record_remote, .finish = finish};
 	return &recorder->base;

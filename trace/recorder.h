@@ -7,13 +7,14 @@
 /*
  * dist__recorder_new makes a recorder that will write to path. part < 0: one
  * recorder sees all ranks and path is the whole trace; NULL: there is no file.
- * Otherwise it sees only rank `part` and writes "<path>.rank<part>", which
- * dist__recorder_merge() merges. Until then, and if the rank is killed, its
- * events are in "<path>.rank<part>.live", which merging accepts, too. finish()
- * writes a temporary file and renames it. NULL: no memory.
+ * Otherwise it sees only rank `part`, and has its events in
+ * "<path>.rank<part>.live", also if the rank is killed. is_merged: somebody
+ * calls dist__recorder_merge(); else finish() makes the trace
+ * "<path>.rank<part>" of them. It writes a temporary file and renames it. NULL:
+ * no memory.
  */
 struct dist__recorder *dist__recorder_new(const char *path, int part,
-					  int world_size);
+					  int world_size, bool is_merged);
 
 /* dist__recorder_add_fact adds a fact to the head of the trace and replaces one
  * with the same key. key is borrowed. Without memory the fact is missing.

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -54,6 +55,11 @@ struct dist__spill {
 	uint32_t num_tracks, num_strings;
 	struct string *strings[64];
 };
+
+void dist__spill_name(const char *path, int rank, char *text, size_t size)
+{
+	snprintf(text, size, "%s.rank%d.live", path, rank);
+}
 
 /* ---- writing ------------------------------------------------------------ */
 

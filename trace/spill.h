@@ -3,18 +3,19 @@
  * is killed, its events remain, because written bytes belong to the system at
  * once; and none need to be kept in memory.
  *
- * The file is for the machine that wrote it and for a short time: it is
- * converted to a part of a trace and removed. Not locked: the recorder is.
+ * The file is for the machine that wrote it and for a short time: those of a
+ * job are merged to a trace and removed. Not locked: the recorder is.
  */
 #ifndef LOCKSTEP_TRACE_SPILL_H
 #define LOCKSTEP_TRACE_SPILL_H
 
 #include "trace/event.h"
 
-/* Added to the name of the part. */
-#define DIST__SPILL_SUFFIX ".live"
-
 struct dist__spill;
+
+/* dist__spill_name writes the name of the file of a rank, for the trace at
+ * path. */
+void dist__spill_name(const char *path, int rank, char *text, size_t size);
 
 /* dist__spill_new makes the file at path; NULL: impossible. */
 struct dist__spill *dist__spill_new(const char *path, int world_size, int part);
@@ -49,11 +50,5 @@ struct dist__spilled {
 enum dist_error dist__spill_load(const char *path,
 				 struct dist__spilled *spilled);
 void dist__spilled_release(struct dist__spilled *spilled);
-
-/* dist__spill_finish converts the spill of the part at path to that part and
- * removes the spill. Errors: UNAVAILABLE (no spill of ours, or not begun), IO,
- * NO_MEMORY; message explains. */
-enum dist_error dist__spill_finish(const char *path,
-				   struct dist_message *message);
 
 #endif

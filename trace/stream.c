@@ -207,7 +207,7 @@ static enum dist_error read_event(struct stream *s)
 	enum dist_error error = cut_value(s);
 	json_t *event = NULL;
 
-	if (error || !s->visitor->event)
+	if (error)
 		return error;
 	error = parse_text(s, &event);
 	if (!error)

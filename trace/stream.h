@@ -19,7 +19,7 @@ struct dist__trace_visitor {
 	enum dist_error (*member)(const char *key, const struct json_t *value,
 				  void *arg, struct dist_message *message);
 
-	/* An element of "traceEvents". NULL: they are skipped unparsed. */
+	/* An element of "traceEvents". */
 	enum dist_error (*event)(const struct json_t *event, void *arg,
 				 struct dist_message *message);
 	void *arg;

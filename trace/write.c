@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/dtype.h"
+#include "base/refuse.h"
 #include "base/text.h"
 #include "trace/placed.h"
 
@@ -210,31 +211,30 @@ static struct json_t *complete_event(const struct dist__track *track,
 	return finished(&object);
 }
 
-enum dist_error dist__trace_event(struct dist__output *output,
-				  struct json_t *event, bool *first)
+/* Writes one event and frees it; NULL: no memory for it. */
+static enum dist_error write_event(struct dist__trace_file *file,
+				   struct json_t *event)
 {
 	char *text = event ? json_dumps(event, DUMP_FLAGS) : NULL;
 
 	json_decref(event);
 	if (!text)
 		return DIST_ERR_NO_MEMORY;
-	dist__output_text(output, *first ? "\n" : ",\n");
-	dist__output_text(output, text);
+	dist__output_text(file->output, file->first ? "\n" : ",\n");
+	dist__output_text(file->output, text);
 	free(text);
-	*first = false;
+	file->first = false;
 	return DIST_OK;
 }
 
 /* Names a process or one of its threads for the viewer. */
-static enum dist_error write_name(struct dist__output *output, const char *what,
-				  int rank, int thread, const char *name,
-				  bool *first)
+static enum dist_error write_name(struct dist__trace_file *file,
+				  const char *what, int rank, int thread,
+				  const char *name)
 {
-	return dist__trace_event(output,
-				 json_pack("{ss ss si si s{ss}}", "name", what,
+	return write_event(file, json_pack("{ss ss si si s{ss}}", "name", what,
 					   "ph", "M", "pid", rank, "tid",
-					   thread, "args", "name", name),
-				 first);
+					   thread, "args", "name", name));
 }
 
 static const char *thread_name(const struct dist__threads *threads, int thread)
@@ -249,26 +249,24 @@ static const char *thread_name(const struct dist__threads *threads, int thread)
 						    : "point to point";
 }
 
-static enum dist_error write_names(struct dist__output *output, int rank,
-				   const struct dist__threads *threads,
-				   bool *first)
+static enum dist_error write_names(struct dist__trace_file *file, int rank,
+				   const struct dist__threads *threads)
 {
 	int num_threads = threads->own + threads->remote + threads->served;
 	enum dist_error error;
 	char name[32];
 
 	snprintf(name, sizeof name, "rank %d", rank);
-	error = write_name(output, "process_name", rank, 0, name, first);
+	error = write_name(file, "process_name", rank, 0, name);
 	if (!error)
-		error = dist__trace_event(
-			output,
-			json_pack("{ss ss si si s{si}}", "name",
-				  "process_sort_index", "ph", "M", "pid", rank,
-				  "tid", 0, "args", "sort_index", rank),
-			first);
+		error = write_event(file,
+				    json_pack("{ss ss si si s{si}}", "name",
+					      "process_sort_index", "ph", "M",
+					      "pid", rank, "tid", 0, "args",
+					      "sort_index", rank));
 	for (int thread = 0; !error && thread < num_threads; thread++)
-		error = write_name(output, "thread_name", rank, thread,
-				   thread_name(threads, thread), first);
+		error = write_name(file, "thread_name", rank, thread,
+				   thread_name(threads, thread));
 	return error;
 }
 
@@ -288,33 +286,8 @@ static enum dist_error write_member(struct dist__output *output,
 	return DIST_OK;
 }
 
-enum dist_error dist__trace_begin(struct dist__output *output, int64_t base_ns,
-				  const struct json_t *distributed,
-				  const struct json_t *facts)
-{
-	enum dist_error error;
-
-	dist__output_text(output, "{\n\"schemaVersion\": 1,\n"
-				  "\"displayTimeUnit\": \"ms\",\n");
-	if (base_ns != INT64_MAX)
-		dist__output_print(output, "\"baseTimeNanoseconds\": %lld,\n",
-				   (long long)base_ns);
-	error = write_member(output, "distributedInfo", distributed);
-	if (!error)
-		error = write_member(output, "lockstep", facts);
-	if (!error)
-		dist__output_text(output, "\"traceEvents\": [");
-	return error;
-}
-
-void dist__trace_end(struct dist__output *output)
-{
-	dist__output_text(output, "\n]\n}\n");
-}
-
-static enum dist_error write_head(struct dist__output *output,
-				  const struct dist__recording *recording,
-				  int64_t base_ns)
+static enum dist_error write_head(struct dist__trace_file *file,
+				  const struct dist__recording *recording)
 {
 	struct object distributed = {json_object(), false};
 	struct object facts = {json_object(), false};
@@ -330,21 +303,24 @@ static enum dist_error write_head(struct dist__output *output,
 	if (recording->part >= 0)
 		set_number(&distributed, "rank", recording->part);
 	set_number(&distributed, "world_size", recording->world_size);
-	error = distributed.failed || facts.failed
-			? DIST_ERR_NO_MEMORY
-			: dist__trace_begin(output, base_ns, distributed.json,
-					    facts.json);
+	dist__output_text(file->output, "{\n\"schemaVersion\": 1,\n"
+					"\"displayTimeUnit\": \"ms\",\n");
+	if (file->base_ns != INT64_MAX)
+		dist__output_print(file->output,
+				   "\"baseTimeNanoseconds\": %lld,\n",
+				   (long long)file->base_ns);
+	error = distributed.failed || facts.failed ? DIST_ERR_NO_MEMORY
+						   : DIST_OK;
+	if (!error)
+		error = write_member(file->output, "distributedInfo",
+				     distributed.json);
+	if (!error)
+		error = write_member(file->output, "lockstep", facts.json);
+	dist__output_text(file->output, "\"traceEvents\": [");
 	json_decref(distributed.json);
 	json_decref(facts.json);
 	return error;
 }
-
-/* What the events of the ranks are written to. */
-struct writing {
-	struct dist__output *output;
-	int64_t base_ns;
-	bool first; /* no event was written yet */
-};
 
 /* ---- remote calls ------------------------------------------------------- */
 
@@ -413,18 +389,17 @@ static struct json_t *arrow(const struct dist__placed *placed, bool request,
 	return finished(&object);
 }
 
-static enum dist_error write_remote(struct writing *w,
+static enum dist_error write_remote(struct dist__trace_file *file,
 				    const struct dist__placed *placed)
 {
-	enum dist_error error = dist__trace_event(
-		w->output, remote_event(placed, w->base_ns), &w->first);
+	enum dist_error error =
+		write_event(file, remote_event(placed, file->base_ns));
 
 	/* A fetch of a value has no function. */
 	for (int request = 1; *placed->event->name && !error && request >= 0;
 	     request--)
-		error = dist__trace_event(w->output,
-					  arrow(placed, request, w->base_ns),
-					  &w->first);
+		error = write_event(file,
+				    arrow(placed, request, file->base_ns));
 	return error;
 }
 
@@ -432,42 +407,66 @@ static enum dist_error write_rank(void *arg, int rank,
 				  const struct dist__placed *placed, size_t n,
 				  const struct dist__threads *threads)
 {
-	struct writing *w = arg;
-	enum dist_error error =
-		write_names(w->output, rank, threads, &w->first);
+	struct dist__trace_file *file = arg;
+	enum dist_error error = write_names(file, rank, threads);
 
 	for (size_t i = 0; !error && i < n; i++)
 		if (dist__event_is_remote(placed[i].event))
-			error = write_remote(w, &placed[i]);
+			error = write_remote(file, &placed[i]);
 		else
-			error = dist__trace_event(
-				w->output,
-				complete_event(placed[i].track, placed[i].event,
-					       placed[i].thread, w->base_ns),
-				&w->first);
+			error = write_event(
+				file, complete_event(
+					      placed[i].track, placed[i].event,
+					      placed[i].thread, file->base_ns));
 	return error;
+}
+
+enum dist_error dist__trace_begin(struct dist__trace_file *file,
+				  const struct dist__recording *recording,
+				  int64_t base_ns, const char *path,
+				  struct dist_message *message)
+{
+	*file = (struct dist__trace_file){
+		.path = path, .base_ns = base_ns, .first = true};
+	file->error = dist__output_open(path, &file->output, message);
+	if (file->error)
+		return file->error;
+	file->error = write_head(file, recording);
+	return DIST_OK;
+}
+
+void dist__trace_add(struct dist__trace_file *file,
+		     const struct dist__recording *recording)
+{
+	if (!file->error)
+		file->error =
+			dist__recording_visit(recording, write_rank, file);
+}
+
+enum dist_error dist__trace_end(struct dist__trace_file *file,
+				struct dist_message *message)
+{
+	if (file->error) {
+		dist__output_abandon(file->output);
+		return dist__refuse_as(
+			message, file->error, "%.300s: cannot be written: %s",
+			file->path, dist_error_string(file->error));
+	}
+	dist__output_text(file->output, "\n]\n}\n");
+	return dist__output_close(file->output, message);
 }
 
 enum dist_error dist__trace_write(const struct dist__recording *recording,
 				  const char *path,
 				  struct dist_message *message)
 {
-	struct writing w = {.base_ns = dist__recording_start_ns(recording),
-			    .first = true};
-	enum dist_error error = dist__output_open(path, &w.output, message);
+	struct dist__trace_file file;
+	enum dist_error error = dist__trace_begin(
+		&file, recording, dist__recording_start_ns(recording), path,
+		message);
 
 	if (error)
 		return error;
-	error = write_head(w.output, recording, w.base_ns);
-	if (!error)
-		error = dist__recording_visit(recording, write_rank, &w);
-	if (error) {
-		dist__output_abandon(w.output);
-		snprintf(message->text, sizeof message->text,
-			 "%.300s: cannot be written: %s", path,
-			 dist_error_string(error));
-		return error;
-	}
-	dist__trace_end(w.output);
-	return dist__output_close(w.output, message);
+	dist__trace_add(&file, recording);
+	return dist__trace_end(&file, message);
 }

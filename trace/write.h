@@ -13,8 +13,6 @@
 #include "trace/event.h"
 #include "base/output.h"
 
-struct json_t;
-
 /* Threads of a process in the trace. */
 enum dist__thread {
 	DIST__THREAD_COMPUTE,
@@ -31,20 +29,26 @@ enum dist_error dist__trace_write(const struct dist__recording *recording,
 				  const char *path,
 				  struct dist_message *message);
 
-/* dist__trace_begin writes the head, up to the opening bracket of the events.
- * base_ns is the clock's value at time 0 of the trace, INT64_MAX if there is
- * none; distributed and facts are borrowed. Errors: NO_MEMORY. */
-enum dist_error dist__trace_begin(struct dist__output *output, int64_t base_ns,
-				  const struct json_t *distributed,
-				  const struct json_t *facts);
+/* A trace of several recordings, being written. */
+struct dist__trace_file {
+	const char *path; /* borrowed */
+	struct dist__output *output;
+	int64_t base_ns; /* the clock's value at time 0 of the trace */
+	bool first;      /* no event was written yet */
+	enum dist_error error;
+};
 
-/* dist__trace_event writes one event and frees it, also after an error (NULL:
- * no memory for it); *first is true before the first event, and becomes false.
- * Errors: NO_MEMORY. */
-enum dist_error dist__trace_event(struct dist__output *output,
-				  struct json_t *event, bool *first);
-
-/* dist__trace_end writes the closing brackets. */
-void dist__trace_end(struct dist__output *output);
+/* dist__trace_begin opens path and writes the head, of recording; base_ns:
+ * INT64_MAX: there is no event. dist__trace_add writes all events of a
+ * recording. dist__trace_end ends the file, or leaves nothing of it after an
+ * error. Errors: those of dist__trace_write. */
+enum dist_error dist__trace_begin(struct dist__trace_file *file,
+				  const struct dist__recording *recording,
+				  int64_t base_ns, const char *path,
+				  struct dist_message *message);
+void dist__trace_add(struct dist__trace_file *file,
+		     const struct dist__recording *recording);
+enum dist_error dist__trace_end(struct dist__trace_file *file,
+				struct dist_message *message);
 
 #endif

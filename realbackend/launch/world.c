@@ -267,7 +267,8 @@ static enum dist_error attach_as(const struct dist__environment *e,
 		dist__cores_bind(e->rank);
 	if (e->trace) {
 		place->recorder =
-			dist__recorder_new(e->trace, e->rank, e->world_size);
+			dist__recorder_new(e->trace, e->rank, e->world_size,
+					   started.slot || find_slot(e));
 		error = place->recorder ? DIST_OK : DIST_ERR_NO_MEMORY;
 		add_facts(place->recorder, backend, e, &keep->profile,
 			  rendezvous.hosts, congestion);

@@ -111,7 +111,8 @@ void recording_start(struct recording *recording, const char *path, int part,
 	recording->world_size = world_size;
 	recording->now_ns = 1000;
 	recording->duration_ns = 12345;
-	recording->recorder = dist__recorder_new(path, part, world_size);
+	recording->recorder =
+		dist__recorder_new(path, part, world_size, part >= 0);
 	assert(recording->recorder);
 	dist__recorder_add_fact(recording->recorder, "backend", "fake");
 	dist__recorder_add_fact(recording->recorder, "platform", "star.xml");

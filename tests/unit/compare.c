@@ -9,6 +9,7 @@
 #include "cli/comparison.h"
 #include "trace/compare.h"
 #include "trace/read.h"
+#include "trace/recorder.h"
 #include "base/statistics.h"
 
 TestSuite(compare, .fini = recording_clean);
@@ -169,18 +170,17 @@ static void record_reduces(struct dist__trace *trace, int world_size, int part,
 {
 	struct dist_message text = {""};
 	struct recording r;
-	char path[128], *written = path, one[160];
+	char path[128];
 
 	recording_path(path, sizeof path, "t.json");
 	recording_start(&r, path, part, world_size);
 	for (int i = 0; i < num_calls; i++)
 		recording_all_reduce(&r, 4);
 	recording_finish(&r);
-	if (part >= 0) {
-		snprintf(one, sizeof one, "%s.rank%d", path, part);
-		written = one;
-	}
-	cr_assert_eq(dist__trace_read(written, trace, &text), DIST_OK, "%s",
+	if (part >= 0)
+		cr_assert_eq(dist__recorder_merge(path, world_size, &text),
+			     DIST_OK);
+	cr_assert_eq(dist__trace_read(path, trace, &text), DIST_OK, "%s",
 		     text.text);
 }
 

@@ -395,7 +395,7 @@ Test(trace_record, merged_parts_are_the_whole)
 	cr_assert_eq(dist__recorder_merge(parts, 3, &text), DIST_OK, "%s",
 		     text.text);
 	assert_same_bytes(whole, parts);
-	snprintf(part, sizeof part, "%s.rank0", parts);
+	snprintf(part, sizeof part, "%s.rank0.live", parts);
 	cr_assert_neq(access(part, F_OK), 0, "the parts are removed");
 }
 
@@ -427,6 +427,33 @@ Test(trace_record, merge_shifts_to_the_earliest_part)
 	dist__trace_release(&trace);
 }
 
+Test(trace_record, a_part_that_nobody_merges_is_a_trace)
+{
+	struct dist_message message = {""};
+	struct dist__recorder *recorder;
+	struct dist__trace trace;
+	char path[128], part[160];
+
+	recording_path(path, sizeof path, "t.json");
+	recorder = dist__recorder_new(path, 1, 2, false);
+	recorder->remote(recorder,
+			 &(struct dist__remote_span){.rank = 1,
+						     .op = "remote",
+						     .function = "f",
+						     .issued_ns = 7000,
+						     .started_ns = 7000,
+						     .ended_ns = 7010});
+	cr_assert_eq(recorder->finish(recorder, &message), DIST_OK);
+	snprintf(part, sizeof part, "%s.rank1", path);
+	cr_assert_eq(dist__trace_read(part, &trace, &message), DIST_OK, "%s",
+		     message.text);
+	cr_assert_eq(trace.num_remote, 1);
+	cr_assert_eq(trace.remote[0].ended_ns, 10);
+	dist__trace_release(&trace);
+	snprintf(part, sizeof part, "%s.rank1.live", path);
+	cr_assert_neq(access(part, F_OK), 0, "the spill is removed");
+}
+
 Test(trace_record, merge_of_nothing_is_an_error)
 {
 	struct dist_message text = {""};
@@ -442,10 +469,10 @@ Test(trace_record, merge_that_cannot_be_written_leaves_nothing)
 {
 	struct dist_message text = {""};
 	struct recording r;
-	char path[128], part[136];
+	char path[128], part[140];
 
 	recording_path(path, sizeof path, "full.json");
-	snprintf(part, sizeof part, "%s.rank0", path);
+	snprintf(part, sizeof part, "%s.rank0.live", path);
 	cr_assert_eq(symlink("/dev/full", path), 0);
 	recording_start(&r, path, 0, 1);
 	recording_all_reduce(&r, 10);
@@ -460,7 +487,7 @@ Test(trace_record, merge_that_cannot_be_written_leaves_nothing)
 Test(trace_record, unwritable_path_is_an_error)
 {
 	struct dist__recorder *recorder =
-		dist__recorder_new("/nonexistent/t.json", -1, 1);
+		dist__recorder_new("/nonexistent/t.json", -1, 1, false);
 	struct dist_message text = {""};
 
 	cr_assert_eq(recorder->finish(recorder, &text), DIST_ERR_IO);
@@ -642,7 +669,7 @@ Test(trace_record, remote_calls_have_arrows_and_threads_of_their_own)
 	json_t *trace;
 
 	recording_path(path, sizeof path, "t.json");
-	recorder = dist__recorder_new(path, -1, 2);
+	recorder = dist__recorder_new(path, -1, 2, false);
 	cr_assert(recorder);
 	call_twice(recorder);
 	cr_assert_eq(recorder->finish(recorder, &message), DIST_OK);
@@ -680,7 +707,7 @@ Test(trace_record, remote_calls_of_real_ranks_are_merged)
 
 	recording_path(path, sizeof path, "t.json");
 	for (int rank = 0; rank < 2; rank++) {
-		recorder = dist__recorder_new(path, rank, 2);
+		recorder = dist__recorder_new(path, rank, 2, true);
 		cr_assert(recorder);
 		snprintf(file, sizeof file, "f%d", rank);
 		recorder->remote(recorder, &(struct dist__remote_span){
