@@ -322,9 +322,7 @@ static void append_megatron_dp(struct text *text,
 		append(text, " --grad-reduce-in-bf16");
 }
 
-/* Groups of experts, which it overlaps without a pipeline or with an
- * interleaved one, and without recomputing layers
- * (core/transformer/transformer_config.py). */
+/* Groups of experts. */
 static void append_megatron_experts(struct text *text,
 				    const struct llm_layout *layout)
 {
@@ -337,8 +335,7 @@ static void append_megatron_experts(struct text *text,
 	       layout->plain_exchange
 		       ? "alltoall"
 		       : "flex --moe-flex-dispatcher-backend deepep");
-	if (layout->overlap_ep && (layout->pp == 1 || layout->vpp > 1) &&
-	    layout->recompute != LLM_RECOMPUTE_FULL)
+	if (layout->overlap_ep)
 		append(text, " --overlap-moe-expert-parallel-comm");
 }
 

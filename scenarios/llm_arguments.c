@@ -102,7 +102,7 @@ const struct option llm_options[] = {
 	{"overlap", OPTION_TEXT, AT(overlap), "WHAT,...",
 	 .help = "calls that overlap with computing: grad, param, "
 		 "tp, p2p, ep; all or none",
-	 .usual = "grad,param,p2p,ep"},
+	 .usual = "grad,param,p2p"},
 	{"imbalance", OPTION_NUMBER, AT(imbalance), "FACTOR",
 	 .help = "tokens of the fullest expert rank divided by the "
 		 "mean",

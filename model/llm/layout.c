@@ -43,7 +43,6 @@ void llm_layout_init(struct llm_layout *layout)
 		.overlap_grad = true,
 		.overlap_param = true,
 		.overlap_p2p = true,
-		.overlap_ep = true,
 		.imbalance = 1,
 	};
 }
@@ -409,6 +408,29 @@ static enum dist_error check_recompute(const struct checker *c)
 			" layers of a stage");
 }
 
+/* Exchanges beside another micro-batch's computing: Megatron-LM has them
+ * without a pipeline or with an interleaved one, and without recomputing
+ * layers (core/transformer/transformer_config.py). */
+static enum dist_error check_exchanges(const struct checker *c)
+{
+	const struct llm_layout *l = c->layout;
+
+	if (!l->overlap_ep || l->ep == 1 ||
+	    ((l->pp == 1 || l->vpp > 1) && l->recompute != LLM_RECOMPUTE_FULL))
+		return DIST_OK;
+	if (l->recompute == LLM_RECOMPUTE_FULL) {
+		*c->option = "recompute";
+		return dist__refuse(c->message,
+				    "expected another than full beside "
+				    "overlapped exchanges (--overlap ep)");
+	}
+	*c->option = "vpp";
+	return dist__refuse(c->message,
+			    "expected vpp above 1 beside stages and overlapped "
+			    "exchanges (--overlap ep), got %d",
+			    l->vpp);
+}
+
 enum dist_error llm_layout_complete(struct llm_layout *layout,
 				    const struct llm_architecture *model,
 				    const char **option,
@@ -433,7 +455,8 @@ enum dist_error llm_layout_complete(struct llm_layout *layout,
 	layout->dp = (int)(layout->gpus / copy);
 	if ((error = check_experts(&c)) || (error = check_data(&c)))
 		return error;
-	return check_recompute(&c);
+	error = check_recompute(&c);
+	return error ? error : check_exchanges(&c);
 }
 
 /* ---- groups ------------------------------------------------------------ */

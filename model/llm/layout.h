@@ -106,7 +106,8 @@ struct llm_layout {
 	bool overlap_param;  /* parameter gathers overlap with forward */
 	bool overlap_tp;     /* tensor-parallel calls overlap with GEMMs */
 	bool overlap_p2p;    /* pipeline messages overlap with computing */
-	bool overlap_ep;     /* exchanges of tokens overlap with computing */
+	bool overlap_ep;     /* exchanges of tokens overlap with another
+				micro-batch's computing */
 	double imbalance;    /* tokens of the fullest expert rank divided by the
 				mean; 1: balanced */
 	bool lora;           /* LoRA: base weights are frozen */
@@ -137,7 +138,7 @@ enum llm_recompute llm_recompute_find(const char *name);
 int llm_modules_find(const char *names);
 
 /* llm_layout_init sets the defaults: each GPU has a copy of the model, ZeRO-1,
- * sequence parallelism, 1F1B, bf16, all calls overlapped except tp. */
+ * sequence parallelism, 1F1B, bf16, all calls overlapped except tp and ep. */
 void llm_layout_init(struct llm_layout *layout);
 
 /* llm_micro_batches returns the number of micro-batches of each pipeline in a
@@ -156,6 +157,7 @@ int llm_micro_batches(const struct llm_layout *layout);
  * - experts beside tp have sequence parallelism (Megatron's arguments.py);
  * - micro_batch x dp divides global_batch, and x pp where vpp > 1:
  * micro-batches of an interleaved schedule come pp at a time;
+ * - overlap_ep: one stage or vpp > 1, recompute not FULL;
  * - shard_ranks divides dp; recompute_layers and offload_layers are not more
  *   than a stage has.
  *

@@ -276,6 +276,8 @@ enum dist_error llm_recompute_choose(struct llm_layout *layout,
 		if (error || roomy)
 			return error;
 	}
+	if (layout->overlap_ep && layout->ep > 1)
+		return DIST_OK; /* see llm_layout_complete */
 	layout->recompute = LLM_RECOMPUTE_FULL;
 	while (low < high) { /* the least that does, else all */
 		layout->recompute_layers = (low + high) / 2 * layout->vpp;

@@ -245,7 +245,7 @@ static void add_fsdp(struct maker *m, struct layer *layer)
 {
 	const struct llm_layout *l = m->layout;
 	const double again = remade_share(m);
-	double gather, sum, forward, backward;
+	double gather, sum, forward, backward, hidden;
 
 	gather = call_ns(m, LLM_DP, DIST__ALL_GATHER,
 			 layer->dense * l->parameter_bytes) +
@@ -260,12 +260,14 @@ static void add_fsdp(struct maker *m, struct layer *layer)
 		sum = 0;
 	forward = total(&layer->forward);
 	backward = total(&layer->backward);
-	layer->forward.exposed[LLM_DP] += exposed_of(m, gather, forward);
-	if (l->reshard)
-		sum += gather;
+	layer->forward.exposed[LLM_DP] +=
+		l->overlap_param ? exposed_of(m, gather, forward) : gather;
+	gather = l->reshard ? gather : 0;
+	hidden = (l->overlap_grad ? sum : 0) + (l->overlap_param ? gather : 0);
 	layer->backward.exposed[LLM_DP] +=
-		(1 - again) * exposed_of(m, sum, backward) +
-		again * exposed_of(m, sum, backward + forward);
+		sum + gather - hidden +
+		(1 - again) * exposed_of(m, hidden, backward) +
+		again * exposed_of(m, hidden, backward + forward);
 }
 
 /* Of a layer's kernels, those of forward. */
