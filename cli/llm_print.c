@@ -8,8 +8,11 @@
 #include <string.h>
 
 #include "cli/table_option.h"
+#include "base/text.h"
+#include "cli/llm_compare.h"
 #include "cli/llm_flags.h"
 #include "cli/refuse.h"
+#include "cli/study_point.h"
 #include "model/library/library.h"
 
 #define HOUR_NS 3600e9
@@ -201,8 +204,9 @@ void llm_print_conditions(json_t *conditions, enum dist__form form, FILE *out)
 	const char *comment = form == FORM_MARKDOWN ? "-" : "#", *name;
 	json_t *text;
 
-	json_object_foreach(conditions, name, text) fprintf(
-		out, "%s %-11s %s\n", comment, name, json_string_value(text));
+	json_object_foreach(conditions, name, text)
+		fprintf(out, "%s %-11s%s %s\n", comment, name,
+			strchr(name, ' ') ? ":" : "", json_string_value(text));
 	json_decref(conditions);
 	fputs(form == FORM_MARKDOWN ? "\n" : "", out);
 }
@@ -271,98 +275,150 @@ static struct bill bill_of(const struct llm_question *question,
 	};
 }
 
-static void add_row(struct dist__rows *rows,
-		    const struct llm_question *question,
-		    const struct llm_outcome *outcome)
+#define FIGURES                                                                \
+	"world_size|GPUs;card_gbps|card Gbit/s;step_ms;low_ms|low;"            \
+	"high_ms|high;tokens_per_s_gpu|tokens/s/GPU;tflops_per_gpu|TFLOP/s/"   \
+	"GPU;mfu|MFU;hfu|HFU;memory_gb|GB;fits;fidelity;compute_ms|;"          \
+	"exposed_ms|;idle_ms|;efficiency|;samples_per_s|;tokens_per_s|;"       \
+	"memory_bytes|;price_step|;price_million_tokens|%s;days|%s;price|%s;"  \
+	"impossible|;layout|;breakdown_ms|;memory|"
+#define NUM_FIGURES 27
+
+/* A table that names its columns: first the axes of a study. */
+struct table {
+	struct dist__rows rows;
+	char columns[STUDY_AXES * sizeof((struct study_axis *)0)->name +
+		     sizeof FIGURES];
+};
+
+/* Whether an axis has a column of its own: of GPUs there is one anyway. */
+static bool is_shown(const struct study_axis *axis)
 {
+	return strcmp(axis->name, STUDY_TOGETHER) != 0;
+}
+
+static void add_row(struct dist__rows *rows, const struct llm_replies *replies,
+		    size_t i)
+{
+	const struct llm_question *question = &replies->of[i].question;
+	const struct llm_outcome *outcome = &replies->of[i].outcome;
+	const struct study *study = replies->study;
 	const struct llm_answer *a = &outcome->answer;
 	const struct llm_layout *layout = &outcome->layout;
 	const struct bill bill = bill_of(question, outcome);
 	bool simulated = outcome->fidelity != DIST__FIDELITY_FORMULA;
+	struct dist__cell cells[STUDY_AXES + NUM_FIGURES];
 	double compute = compute_of(&a->breakdown);
 	double exposed = exposed_of(&a->breakdown);
 	double idle = a->breakdown.bubble_ns;
+	char flags[512];
+	size_t num = 0;
+
+	llm_flags_layout(layout, flags, sizeof flags);
 
 	if (simulated) {
 		compute = (double)outcome->simulated.compute_ns;
 		exposed = (double)outcome->simulated.exposed_ns;
 		idle = (double)outcome->simulated.idle_ns;
 	}
-	ADD_ROW(rows, cell_int(layout->gpus),
+	const struct dist__cell figures[NUM_FIGURES] = {
+		cell_int(layout->gpus),
 		cell_fixed(0, known(outcome->fabric.nodes > 1,
 				    outcome->fabric.card_Bps * 8 / 1e9)),
 		cell_fixed(1, ms(a->step_ns)),
 		cell_fixed(1, known(a->low_ns > 0, ms(a->low_ns))),
 		cell_fixed(1, known(a->high_ns > 0, ms(a->high_ns))),
 		cell_fixed(1, a->tokens_per_s_gpu),
-		cell_fixed(1, a->tflops_per_gpu), cell_percent(a->mfu),
-		cell_percent(a->hfu), cell_fixed(1, a->memory.total / 1e9),
+		cell_fixed(1, a->tflops_per_gpu),
+		cell_percent(a->mfu),
+		cell_percent(a->hfu),
+		cell_fixed(1, a->memory.total / 1e9),
 		cell_text(!a->memory.fits   ? "no"
 			  : a->memory.tight ? "tight"
 					    : "yes"),
 		cell_text(dist__fidelity_name(outcome->fidelity)),
-		cell_real(ms(compute)), cell_real(ms(exposed)),
-		cell_real(ms(idle)), cell_real(compute / a->step_ns),
+		cell_real(ms(compute)),
+		cell_real(ms(exposed)),
+		cell_real(ms(idle)),
+		cell_real(compute / a->step_ns),
 		cell_real(layout->global_batch / a->step_ns * 1e9),
 		cell_real(a->tokens_per_s_gpu * layout->gpus),
-		cell_int((int64_t)a->memory.total), cell_real(bill.step),
-		cell_real(bill.tokens), cell_real(bill.days),
+		cell_int((int64_t)a->memory.total),
+		cell_real(bill.step),
+		cell_real(bill.tokens),
+		cell_real(bill.days),
 		cell_real(bill.whole),
 		cell_text(outcome->impossible[0] ? outcome->impossible : NULL),
+		cell_copy(flags + 1),
 		cell_json(simulated ? json_null()
 				    : breakdown_json(&a->breakdown)),
-		cell_json(memory_json(&a->memory)));
+		cell_json(memory_json(&a->memory))};
+
+	for (size_t x = 0; study && x < study->num_axes; x++)
+		if (is_shown(&study->axes[x]))
+			cells[num++] = cell_text(study_value(study, i, x));
+	memcpy(cells + num, figures, sizeof figures);
+	dist__rows_add(rows, cells, num + NUM_FIGURES);
 }
 
-static struct dist__rows rows_of(const struct llm_question *question,
-				 const struct llm_outcome *outcomes, size_t num)
+static struct dist__rows *fill(struct table *table,
+			       const struct llm_replies *replies)
 {
-	static const char columns[] =
-		"world_size|GPUs;card_gbps|card "
-		"Gbit/"
-		"s;step_ms;low_ms|low;high_ms|high;tokens_per_s_gpu|tokens/s/"
-		"GPU;tflops_per_gpu|TFLOP/s/"
-		"GPU;mfu|MFU;hfu|HFU;memory_gb|GB;fits;fidelity;compute_ms|;"
-		"exposed_ms|;idle_ms|;efficiency|;samples_per_s|;tokens_per_s|;"
-		"memory_bytes|;price_step|;price_million_tokens|;days|;price|;"
-		"impossible|;breakdown_ms|;memory|";
-	struct dist__rows rows = {.columns = columns};
+	const struct study *study = replies->study;
+	const struct llm_question *first = &replies->of[0].question;
+	const bool several = replies->num > 1, tokens = first->tokens > 0;
+	const bool price = first->request->price > 0;
 
-	for (size_t i = 0; i < num; i++)
-		add_row(&rows, question, &outcomes[i]);
-	return rows;
+	*table = (struct table){.rows = {.columns = table->columns}};
+	for (size_t x = 0; study && x < study->num_axes; x++)
+		if (is_shown(&study->axes[x]))
+			(void)dist__append(table->columns,
+					   sizeof table->columns, "%s;",
+					   study->axes[x].name);
+	/* One answer has a bill below its parts. */
+	(void)dist__append(table->columns, sizeof table->columns, FIGURES,
+			   several && price ? "price/M tokens" : "",
+			   several && tokens ? "days" : "",
+			   several && tokens && price ? "price" : "");
+	for (size_t i = 0; i < replies->num; i++)
+		add_row(&table->rows, replies, i);
+	return &table->rows;
 }
 
 /* ---- the last answer ---------------------------------------------------- */
 
+size_t llm_parts_of(const struct llm_outcome *outcome,
+		    struct llm_part parts[LLM_PARTS])
+{
+	const struct workload_result *r = &outcome->simulated;
+
+	if (outcome->fidelity == DIST__FIDELITY_FORMULA) {
+		llm_parts(&outcome->answer.breakdown, parts);
+		return LLM_PARTS;
+	}
+	/* Of a simulation: means over the ranks. */
+	add_part(&parts[0], "", "computing", (double)r->compute_ns);
+	add_part(&parts[1], "", "exposed calls", (double)r->exposed_ns);
+	add_part(&parts[2], "", "waiting for others", (double)r->idle_ns);
+	add_part(&parts[3], "", "other",
+		 outcome->answer.step_ns - (double)r->compute_ns -
+			 (double)r->exposed_ns - (double)r->idle_ns);
+	return 4;
+}
+
 static int print_parts(const struct llm_outcome *outcome, enum dist__form form,
 		       FILE *out)
 {
-	const struct llm_answer *answer = &outcome->answer;
-	size_t num = LLM_PARTS;
 	struct dist__rows rows = {.columns = "part|part of the step;ms;share"};
 	struct llm_part parts[LLM_PARTS];
+	size_t num = llm_parts_of(outcome, parts);
 
-	if (outcome->fidelity != DIST__FIDELITY_FORMULA) {
-		const struct workload_result *r = &outcome->simulated;
-		double rest = outcome->answer.step_ns - (double)r->compute_ns -
-			      (double)r->exposed_ns - (double)r->idle_ns;
-
-		/* Of a simulation: means over the ranks. */
-		add_part(&parts[0], "", "computing", (double)r->compute_ns);
-		add_part(&parts[1], "", "exposed calls", (double)r->exposed_ns);
-		add_part(&parts[2], "", "waiting for others",
-			 (double)r->idle_ns);
-		add_part(&parts[3], "", "other", rest);
-		num = 4;
-	} else {
-		llm_parts(&answer->breakdown, parts);
-	}
 	for (size_t i = 0; i < num; i++)
 		if (parts[i].ns > 0)
 			ADD_ROW(&rows, cell_text(parts[i].name),
 				cell_fixed(1, ms(parts[i].ns)),
-				cell_percent(parts[i].ns / answer->step_ns));
+				cell_percent(parts[i].ns /
+					     outcome->answer.step_ns));
 	return dist__rows_section(&rows, "", form, out);
 }
 
@@ -406,46 +462,55 @@ static void print_bill(const struct llm_question *question,
 	fputc('\n', out);
 }
 
-int llm_print(const struct llm_question *question,
-	      const struct llm_outcome *outcomes, size_t num,
+/* What one answer has besides its row. */
+static int print_one(const struct llm_reply *reply,
+		     const struct explanation *explanation,
+		     enum dist__form form, FILE *out)
+{
+	const struct llm_outcome *outcome = &reply->outcome;
+	int status = print_parts(outcome, form, out);
+
+	if (!status)
+		status = print_memory(&outcome->answer.memory, form, out);
+	print_bill(&reply->question, outcome, out);
+	if (outcome->impossible[0])
+		fprintf(out, "\nimpossible with %d GPUs: %s\n",
+			outcome->layout.gpus, outcome->impossible);
+	return status ? status
+		      : explanation_print_parts(explanation, form, out);
+}
+
+int llm_print(const struct llm_replies *replies,
 	      const struct explanation *explanation, enum dist__form form,
 	      FILE *out)
 {
-	const struct llm_outcome *last = &outcomes[num - 1];
-	json_t *conditions = llm_conditions(question, last);
-	struct dist__rows rows = rows_of(question, outcomes, num);
+	json_t *conditions = llm_common_conditions(replies);
+	struct table table;
+	struct dist__rows *rows = fill(&table, replies);
 	int status;
 
 	if (form == FORM_JSON)
 		return dist__json_print(
 			json_pack("{s:o, s:o, s:o*}", "conditions", conditions,
-				  "rows", dist__rows_json(&rows),
+				  "rows", dist__rows_json(rows),
 				  "critical_path",
 				  explanation_json(explanation)),
 			out);
 	llm_print_conditions(conditions, form, out);
-	status = dist__rows_print(&rows, form, out);
-	dist__rows_release(&rows);
-	if (!status)
-		status = print_parts(last, form, out);
-	if (!status)
-		status = print_memory(&last->answer.memory, form, out);
-	print_bill(question, last, out);
-	for (size_t i = 0; i < num; i++)
-		if (outcomes[i].impossible[0])
-			fprintf(out, "%simpossible with %d GPUs: %s\n",
-				i ? "" : "\n", outcomes[i].layout.gpus,
-				outcomes[i].impossible);
-	return status ? status
-		      : explanation_print_parts(explanation, form, out);
+	status = dist__rows_print(rows, form, out);
+	dist__rows_release(rows);
+	if (status)
+		return status;
+	return replies->num > 1
+		       ? llm_compare_print(replies, form, out)
+		       : print_one(&replies->of[0], explanation, form, out);
 }
 
-enum dist_error llm_write_tsv(const struct llm_question *question,
-			      const struct llm_outcome *outcomes, size_t num,
+enum dist_error llm_write_tsv(const struct llm_replies *replies,
 			      const char *path, struct dist_message *message)
 {
-	struct dist__rows rows = rows_of(question, outcomes, num);
+	struct table table;
 
-	return conditions_write(llm_conditions(question, &outcomes[num - 1]),
-				&rows, path, message);
+	return conditions_write(llm_common_conditions(replies),
+				fill(&table, replies), path, message);
 }

@@ -7,7 +7,8 @@
 
 #include "base/rows.h"
 #include "cli/explanation.h"
-#include "cli/llm_question.h"
+#include "cli/predict.h"
+#include "cli/sweep/study.h"
 
 /* llm_refuse is refuse() of cli/refuse.h that adds the name of option (NULL:
  * none) if text does not name it. */
@@ -32,17 +33,35 @@ json_t *llm_conditions(const struct llm_question *question,
 /* llm_print_conditions writes conditions and releases them. */
 void llm_print_conditions(json_t *conditions, enum dist__form form, FILE *out);
 
-/* llm_print writes the answers, the parts of the last one and its explanation,
- * in any form but TSV. Returns 0, or -1 without memory. */
-int llm_print(const struct llm_question *question,
-	      const struct llm_outcome *outcomes, size_t num,
+/* A question and its answer. */
+struct llm_reply {
+	struct predict_options options;
+	struct llm_question question; /* request is options.llm */
+	struct llm_outcome outcome;
+};
+
+/* Those of one command line: one, or a point of the study each. */
+struct llm_replies {
+	const struct study *study; /* borrowed; NULL: one */
+	struct llm_reply *of;
+	size_t num;
+};
+
+/* llm_parts_of stores the parts of an answer, simulated or not, and returns how
+ * many there are; some are 0. */
+size_t llm_parts_of(const struct llm_outcome *outcome,
+		    struct llm_part parts[LLM_PARTS]);
+
+/* llm_print writes a row for each answer, in any form but TSV. Below it stand
+ * the parts of the only one and its explanation, or what several differ by
+ * (llm_compare.h). Returns 0, or -1 without memory. */
+int llm_print(const struct llm_replies *replies,
 	      const struct explanation *explanation, enum dist__form form,
 	      FILE *out);
 
 /* llm_write_tsv writes the rows to path, whole or not at all. Errors: of the
  * file, with message. */
-enum dist_error llm_write_tsv(const struct llm_question *question,
-			      const struct llm_outcome *outcomes, size_t num,
+enum dist_error llm_write_tsv(const struct llm_replies *replies,
 			      const char *path, struct dist_message *message);
 
 #endif

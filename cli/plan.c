@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/refuse.h"
 #include "cli/check_writable.h"
+#include "cli/llm_compare.h"
 #include "cli/llm_flags.h"
 #include "cli/llm_flow.h"
 #include "cli/llm_print.h"
@@ -352,34 +353,14 @@ static struct dist__rows rows_of(const struct inquiry *inquiry)
 	return rows;
 }
 
-/* Writes what the second loses against the first: the parts that differ most,
- * "exposed tp +55.2 ms, bubble -14.1 ms". */
-static void describe_loss(const struct llm_answer *first,
-			  const struct llm_answer *second, char *text,
-			  size_t size)
+/* Writes what the second loses against the first. */
+static void describe_loss(const struct llm_plan *plan, char *text, size_t size)
 {
-	struct llm_part parts[LLM_PARTS], others[LLM_PARTS];
-	double loss = second->step_ns - first->step_ns;
+	struct llm_part first[LLM_PARTS], second[LLM_PARTS];
 
-	snprintf(text, size, "%.1f ms a step, %.1f %%", loss / 1e6,
-		 100 * loss / first->step_ns);
-	llm_parts(&first->breakdown, parts);
-	llm_parts(&second->breakdown, others);
-	for (int named = 0; named < 4; named++) {
-		size_t most = 0;
-
-		for (size_t i = 0; i < LLM_PARTS; i++)
-			if (fabs(others[i].ns - parts[i].ns) >
-			    fabs(others[most].ns - parts[most].ns))
-				most = i;
-		loss = others[most].ns - parts[most].ns;
-		if (fabs(loss) < 5e4)
-			break;
-		(void)dist__append(text, size, "%s %s %+.1f ms",
-				   named ? "," : ":", parts[most].name,
-				   loss / 1e6);
-		others[most].ns = parts[most].ns;
-	}
+	llm_parts(&plan->best[0].answer.breakdown, first);
+	llm_parts(&plan->best[1].answer.breakdown, second);
+	llm_describe_loss(first, second, LLM_PARTS, text, size);
 }
 
 /* Percent of the memory that stay free. */
@@ -452,8 +433,7 @@ static json_t *answer_json(const struct inquiry *inquiry, json_t *conditions)
 	size_t titans, megatrons;
 
 	if (plan->num > 1)
-		describe_loss(&plan->best[0].answer, &plan->best[1].answer,
-			      loss, sizeof loss);
+		describe_loss(plan, loss, sizeof loss);
 	titans = find_flags(inquiry, TORCHTITAN, titan, sizeof titan);
 	megatrons = find_flags(inquiry, MEGATRON, megatron, sizeof megatron);
 	return json_pack("{s:o, s:I, s:I, s:o, s:s, s:s, s:I, s:s, s:I}",
@@ -471,8 +451,7 @@ static void print_lines(const struct inquiry *inquiry)
 	char text[1024];
 
 	if (plan->num > 1) {
-		describe_loss(&plan->best[0].answer, &plan->best[1].answer,
-			      text, sizeof text);
+		describe_loss(plan, text, sizeof text);
 		printf("\nThe second loses %s\n", text);
 	}
 	llm_flags_predict(&inquiry->question, &plan->best[0].layout, text,

@@ -1,7 +1,9 @@
 /* predict.c - lockstep predict: what would a training step take there? */
 #include "cli/command.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/refuse.h"
 #include "base/spelling.h"
@@ -10,6 +12,7 @@
 #include "cli/predict.h"
 #include "cli/predict_llm.h"
 #include "cli/refuse.h"
+#include "cli/study_point.h"
 
 #define AT(field) offsetof(struct predict_options, field)
 
@@ -217,7 +220,7 @@ int predict_answer(const struct predict_options *line, FILE *out)
 	int status = DIST_EXIT_OK;
 
 	if (line->language)
-		return predict_llm_answer(line, out);
+		return predict_llm_answer(line, NULL, out);
 	error = inquiry_new(line, &inquiry, &refusal);
 	if (error)
 		status = refuse("predict", "%s", refusal.message.text);
@@ -260,6 +263,40 @@ struct manual predict_manual(const struct predict_options *line)
 	return manual;
 }
 
+/* A language model's options, of which each may have several values. */
+static int predict_language(int argc, const char **argv, const char *model)
+{
+	struct prediction_refusal refusal;
+	struct dist_message message = {"out of memory"};
+	struct predict_options line;
+	struct study study;
+	int status;
+
+	if (study_of_line(&study, &manual_predict_llm, &argc, argv, &message))
+		status = refuse("predict", "%s", message.text);
+	else if (predict_options_init(&line, NULL, model, &refusal))
+		status = refuse("predict", "%s", refusal.message.text);
+	else if (arguments_parse(&manual_predict_llm, &argc, argv, &line,
+				 &status))
+		status = check_writable("predict",
+					(const char *[]){line.form.tsv,
+							 line.trace,
+							 line.picture},
+					3)
+				 ? predict_llm_answer(&line, &study, stdout)
+				 : DIST_EXIT_USAGE;
+	study_release(&study);
+	return status;
+}
+
+/* The first of several values. */
+static const char *first_of(const char *text, char *first, size_t size)
+{
+	snprintf(first, size, "%.*s", text ? (int)strcspn(text, ",") : 0,
+		 text ? text : "");
+	return text ? first : NULL;
+}
+
 int command_predict(int argc, const char **argv)
 {
 	const char *workload = option_peek(argc, argv, "workload");
@@ -267,9 +304,12 @@ int command_predict(int argc, const char **argv)
 	struct manual manual;
 	struct prediction_refusal refusal;
 	struct predict_options line;
-	char example[256];
+	char example[256], first[4096];
 	int status;
 
+	if (!workload && model &&
+	    llm_is_language_model(first_of(model, first, sizeof first)))
+		return predict_language(argc, argv, first);
 	/* The kind of step decides about the other options. */
 	if (predict_options_init(&line, workload, model, &refusal))
 		return refuse("predict", "%s", refusal.message.text);
@@ -282,10 +322,8 @@ int command_predict(int argc, const char **argv)
 	}
 	if (!arguments_parse(&manual, &argc, argv, &line, &status))
 		return status;
-	if (!check_writable(
-		    "predict",
-		    (const char *[]){line.form.tsv, line.trace, line.picture},
-		    3))
+	if (!check_writable("predict",
+			    (const char *[]){line.form.tsv, line.trace}, 2))
 		return DIST_EXIT_USAGE;
 	return predict_answer(&line, stdout);
 }

@@ -12,12 +12,13 @@
 #include "cli/llm_print.h"
 #include "cli/option_rows.h"
 #include "cli/refuse.h"
+#include "cli/study_point.h"
 
 #define AT(field) offsetof(struct predict_options, field)
 
 static const struct option options[] = {
-	{"world-size", OPTION_TEXT, AT(world_sizes), "N[,N...]",
-	 .help = "numbers of GPUs", .also = "gpus|nproc|num-gpus"},
+	{"world-size", OPTION_TEXT, AT(world_sizes), "N", .help = "GPUs",
+	 .also = "gpus|nproc|num-gpus"},
 	{"fidelity", OPTION_CHOICE, AT(fidelity), "auto|flow|message|formula",
 	 .help = "formula adds calls up by a closed form; flow and "
 		 "message simulate them",
@@ -43,12 +44,14 @@ const struct manual manual_predict_llm = {
 		 "what it costs.\n\nA layout that is not legal is refused with "
 		 "the legal values. What does not fit into the GPUs' memory is "
 		 "marked as impossible. lockstep plan searches for the "
-		 "fastest layout.",
+		 "fastest layout.\n\nAny option may have several values, "
+		 "--shard ddp,fsdp or --overlap grad --overlap none: then all "
+		 "combinations are compared.",
 	.examples = {"lockstep predict --model llama3-8b --machine "
 		     "hgx-h100-400g --world-size 256 --shard fsdp",
 		     "lockstep predict --model llama3-70b --machine "
 		     "hgx-h100-400g --world-size 512 --tp 8 --pp 4 "
-		     "--inter-bandwidth 800G"},
+		     "--inter-bandwidth 400G,800G"},
 	.groups = GROUPS({.options = llm_place_options, .offset = AT(llm)},
 			 {"Prediction", options, 0},
 			 {"Layout", llm_options, IN_REQUEST(layout)},
@@ -57,6 +60,9 @@ const struct manual manual_predict_llm = {
 			 {"Cost", llm_answer_options, AT(llm)},
 			 {"Links", rewiring_options, IN_REQUEST(rewiring)},
 			 {"Tables", form_options, AT(form)})};
+
+/* The most answers that are compared. */
+#define ANSWERS 64
 
 /* Whether the calls are simulated. */
 static bool is_simulated(const struct predict_options *line)
@@ -68,57 +74,17 @@ static bool is_simulated(const struct predict_options *line)
 	return strcmp(fidelity, "formula") != 0;
 }
 
-/* Rates between nodes in one table. */
-#define RATES 8
+/* ---- one answer --------------------------------------------------------- */
 
-/* What is asked, looked up. */
-struct inquiry {
-	struct llm_question question;
-	struct llm_request request; /* the line's, with one rate of links */
-	char rates[256];            /* between nodes, those asked for */
-	const char *rate[RATES];    /* in there; NULL: the machine's */
-	size_t num_rates;
-	int sizes[PREDICTION_SIZES];
-	size_t num_sizes;
-	size_t num; /* answers: sizes x rates */
-};
-
-/* Parts "400G,800G" at its commas. */
-static enum dist_error read_rates(struct inquiry *inquiry,
+/* Looks up what reply->options ask for. */
+static enum dist_error open_reply(struct llm_reply *reply,
 				  struct prediction_refusal *refusal)
 {
-	const char *text = inquiry->request.rewiring.text[0];
-
-	inquiry->num_rates = 1;
-	inquiry->rate[0] = NULL;
-	if (!text)
-		return DIST_OK;
-	refusal->option = "inter-bandwidth";
-	snprintf(inquiry->rates, sizeof inquiry->rates, "%s", text);
-	inquiry->rate[0] = inquiry->rates;
-	for (char *next = inquiry->rates; (next = strchr(next, ','));) {
-		*next++ = '\0';
-		if (inquiry->num_rates == RATES)
-			return dist__refuse(&refusal->message,
-					    "--inter-bandwidth: expected at "
-					    "most %d rates",
-					    RATES);
-		inquiry->rate[inquiry->num_rates++] = next;
-	}
-	return DIST_OK;
-}
-
-static enum dist_error inquiry_open(struct inquiry *inquiry,
-				    const struct predict_options *line,
-				    struct prediction_refusal *refusal)
-{
-	enum dist_error error;
-
-	*inquiry = (struct inquiry){.request = line->llm};
-	error = llm_question_open(&inquiry->question, &inquiry->request,
+	const struct predict_options *line = &reply->options;
+	enum dist_error error =
+		llm_question_open(&reply->question, &line->llm,
 				  &refusal->option, &refusal->message);
-	if (!error)
-		error = read_rates(inquiry, refusal);
+
 	if (error)
 		return error;
 	if (!is_simulated(line) && (line->llm.topology || line->trace)) {
@@ -133,38 +99,25 @@ static enum dist_error inquiry_open(struct inquiry *inquiry,
 		return dist__refuse(&refusal->message,
 				    "--world-size is needed: a machine has as "
 				    "many nodes as are asked for");
-	error = predict_read_sizes(line->world_sizes, inquiry->sizes,
-				   &inquiry->num_sizes, refusal);
-	inquiry->num = inquiry->num_sizes * inquiry->num_rates;
-	if (!error && inquiry->num > 1 && line->trace) {
-		refusal->option = "trace";
-		return dist__refuse(&refusal->message,
-				    "--trace: one answer at a time");
-	}
-	return error;
+	return DIST_OK;
 }
 
-/* Makes the question that of answer i. */
-static int choose(struct inquiry *inquiry, size_t i)
-{
-	inquiry->request.rewiring.text[0] =
-		inquiry->rate[i % inquiry->num_rates];
-	return inquiry->sizes[i / inquiry->num_rates];
-}
-
-/* Answers for all sizes; outcomes has room for them. */
-static enum dist_error ask(struct inquiry *inquiry,
-			   struct llm_outcome *outcomes,
+/* Answers for each of the sizes; the last answer stays. */
+static enum dist_error ask(struct llm_reply *reply,
 			   struct prediction_refusal *refusal)
 {
-	enum dist_error error = DIST_OK;
+	int sizes[PREDICTION_SIZES];
+	size_t num = 0;
+	enum dist_error error = open_reply(reply, refusal);
 
-	for (size_t i = 0; i < inquiry->num && !error; i++) {
-		int gpus = choose(inquiry, i);
-
-		refusal->number = i / inquiry->num_rates;
-		error = llm_question_ask(&inquiry->question, gpus, &outcomes[i],
-					 &refusal->option, &refusal->message);
+	if (!error)
+		error = predict_read_sizes(reply->options.world_sizes, sizes,
+					   &num, refusal);
+	for (size_t i = 0; i < num && !error; i++) {
+		refusal->number = i;
+		error = llm_question_ask(&reply->question, sizes[i],
+					 &reply->outcome, &refusal->option,
+					 &refusal->message);
 		if (error && refusal->option &&
 		    strcmp(refusal->option, "gpus") == 0)
 			refusal->option = "world-size"; /* as it is here */
@@ -172,83 +125,113 @@ static enum dist_error ask(struct inquiry *inquiry,
 	return error;
 }
 
-static int show(const struct inquiry *inquiry,
-		const struct llm_outcome *outcomes,
+enum dist_error predict_llm_check(const struct predict_options *line,
+				  struct prediction_refusal *refusal)
+{
+	struct llm_reply *reply = calloc(1, sizeof *reply);
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+
+	*refusal = (struct prediction_refusal){.message = {"out of memory"}};
+	if (!reply)
+		return error;
+	reply->options = *line;
+	error = ask(reply, refusal);
+	llm_question_close(&reply->question);
+	free(reply);
+	return error;
+}
+
+/* ---- all of them -------------------------------------------------------- */
+
+/* Asks for the points of the study, one where it is NULL. */
+static enum dist_error ask_all(struct llm_replies *replies,
+			       const struct predict_options *line,
+			       struct prediction_refusal *refusal)
+{
+	const struct study *study = replies->study;
+	enum dist_error error = DIST_OK;
+
+	if (replies->num > ANSWERS)
+		return dist__refuse(&refusal->message,
+				    "expected at most %d combinations, got "
+				    "%zu; lockstep sweep takes more",
+				    ANSWERS, replies->num);
+	if (replies->num > 1 && (line->trace || line->picture))
+		return dist__refuse(&refusal->message,
+				    "--%s: expected one value of each option",
+				    line->trace ? "trace" : "picture");
+	replies->of = calloc(replies->num, sizeof *replies->of);
+	if (!replies->of)
+		return DIST_ERR_NO_MEMORY;
+	for (size_t i = 0; i < replies->num && !error; i++) {
+		struct llm_reply *reply = &replies->of[i];
+
+		reply->options = *line;
+		if (study)
+			error = study_point_set(&reply->options, study, i,
+						refusal);
+		if (!error)
+			error = ask(reply, refusal);
+	}
+	return error;
+}
+
+static int show(const struct llm_replies *replies,
 		const struct explanation *explanation,
 		const struct predict_options *line, FILE *out)
 {
 	struct dist_message message = {""};
 
-	if (line->form.tsv &&
-	    llm_write_tsv(&inquiry->question, outcomes, inquiry->num,
-			  line->form.tsv, &message))
+	if (line->form.tsv && llm_write_tsv(replies, line->form.tsv, &message))
 		return refuse("predict", "%s", message.text);
-	if (line->picture && llm_picture_write(&outcomes[inquiry->num - 1],
-					       line->picture, &message))
+	if (line->picture &&
+	    llm_picture_write(&replies->of[0].outcome, line->picture, &message))
 		return refuse("predict", "%s", message.text);
-	if (llm_print(&inquiry->question, outcomes, inquiry->num, explanation,
-		      table_options_form(&line->form), out))
+	if (llm_print(replies, explanation, table_options_form(&line->form),
+		      out))
 		return out_of_memory("predict");
 	return DIST_EXIT_OK;
 }
 
 /* Simulates the calls of all, where that is asked for, and shows them. */
-static int make(struct inquiry *inquiry, struct llm_outcome *outcomes,
-		const struct predict_options *line, FILE *out)
+static int make(struct llm_replies *replies, const struct predict_options *line,
+		FILE *out)
 {
 	struct explanation explanation = {.ranks = 0};
 	int status = DIST_EXIT_OK;
 
-	for (size_t i = 0; is_simulated(line) && i < inquiry->num && !status;
-	     i++) {
-		(void)choose(inquiry, i);
-		status = llm_flow_make(&inquiry->question, &outcomes[i], line,
-				       i + 1 == inquiry->num ? &explanation
-							     : NULL);
+	for (size_t i = 0; i < replies->num && !status; i++) {
+		struct llm_reply *reply = &replies->of[i];
+
+		if (is_simulated(&reply->options))
+			status = llm_flow_make(&reply->question,
+					       &reply->outcome, &reply->options,
+					       replies->num == 1 ? &explanation
+								 : NULL);
 	}
 	if (!status)
-		status = show(inquiry, outcomes, &explanation, line, out);
+		status = show(replies, &explanation, line, out);
 	explanation_release(&explanation);
 	return status;
 }
 
-/* Asks all; where out is NULL nothing is shown. */
-static enum dist_error answer(const struct predict_options *line, FILE *out,
-			      struct prediction_refusal *refusal, int *status)
+int predict_llm_answer(const struct predict_options *line,
+		       const struct study *study, FILE *out)
 {
-	struct inquiry inquiry;
-	struct llm_outcome *outcomes = NULL;
-	enum dist_error error;
-
-	*refusal = (struct prediction_refusal){.message = {"out of memory"}};
-	error = inquiry_open(&inquiry, line, refusal);
-	if (!error) {
-		outcomes = calloc(inquiry.num, sizeof *outcomes);
-		error = outcomes ? ask(&inquiry, outcomes, refusal)
-				 : DIST_ERR_NO_MEMORY;
-	}
-	if (!error && out)
-		*status = make(&inquiry, outcomes, line, out);
-	free(outcomes);
-	llm_question_close(&inquiry.question);
-	return error;
-}
-
-enum dist_error predict_llm_check(const struct predict_options *line,
-				  struct prediction_refusal *refusal)
-{
-	int status;
-
-	return answer(line, NULL, refusal, &status);
-}
-
-int predict_llm_answer(const struct predict_options *line, FILE *out)
-{
-	struct prediction_refusal refusal;
+	struct prediction_refusal refusal = {.message = {"out of memory"}};
+	struct llm_replies replies = {
+		.study = study, .num = study ? study_num_points(study) : 1};
+	enum dist_error error = ask_all(&replies, line, &refusal);
 	int status = DIST_EXIT_OK;
 
-	if (answer(line, line->dry_run ? NULL : out, &refusal, &status))
-		return llm_refuse("predict", refusal.option,
-				  refusal.message.text);
+	if (error)
+		status = llm_refuse("predict", refusal.option,
+				    refusal.message.text);
+	else if (!line->dry_run && replies.of)
+		status = make(&replies, line, out);
+	for (size_t i = 0; replies.of && i < replies.num; i++)
+		if (replies.of[i].question.request)
+			llm_question_close(&replies.of[i].question);
+	free(replies.of);
 	return status;
 }

@@ -5,12 +5,17 @@
 
 #include "cli/predict.h"
 
-/* predict_llm_check and predict_llm_answer are predict_check and predict_answer
- * for options of a language model. */
+#include "cli/sweep/study.h"
+
+/* predict_llm_check is predict_check for options of a language model. */
 DIST_MUST_CHECK enum dist_error
 predict_llm_check(const struct predict_options *options,
 		  struct prediction_refusal *refusal);
+
+/* predict_llm_answer is predict_answer. Options with several values are the
+ * axes of study (NULL: there are none); then it compares all their
+ * combinations. */
 DIST_MUST_CHECK int predict_llm_answer(const struct predict_options *options,
-				       FILE *out);
+				       const struct study *study, FILE *out);
 
 #endif

@@ -24,6 +24,25 @@ study_point_read(struct study_point *result, const struct study *study,
 		 size_t point, bool together,
 		 struct prediction_refusal *refusal);
 
+/*
+ * study_of_line makes a study of the options in argv that have several values,
+ * "--shard ddp,fsdp" or "--shard ddp --shard fsdp", and removes them from argv;
+ * without any it has no axes. A comma within one value is none between two:
+ * "fat-tree:4x2,taper=2", "--overlap grad,param". Errors: INVALID_ARGUMENT
+ * (message: what is given twice, or has too many values), NO_MEMORY; in any
+ * case study_release frees what *study holds.
+ */
+DIST_MUST_CHECK enum dist_error study_of_line(struct study *study,
+					      const struct manual *manual,
+					      int *argc, const char **argv,
+					      struct dist_message *message);
+
+/* study_point_set sets the values of a point in options, which are those of a
+ * line without them. Errors: those of study_point_read. */
+DIST_MUST_CHECK enum dist_error
+study_point_set(struct predict_options *options, const struct study *study,
+		size_t point, struct prediction_refusal *refusal);
+
 /* study_takes returns whether any point of the study has an option called name.
  */
 bool study_takes(const struct study *study, const char *name);

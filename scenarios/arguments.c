@@ -59,6 +59,26 @@ static const struct option *find_letter(const struct manual *manual,
 	return NULL;
 }
 
+const struct option *option_at(const struct manual *manual, int argc,
+			       const char **argv, int i, const char **text,
+			       int *words)
+{
+	const char *name = argv[i] + 2;
+	const struct option_group *group;
+	const struct option *option;
+	size_t len;
+
+	if (strncmp(argv[i], "--", 2) != 0)
+		return NULL;
+	len = strcspn(name, "=");
+	option = option_find(manual, name, len, &group);
+	*words = name[len] == '=' ? 1 : 2;
+	if (!option || option->kind == OPTION_SWITCH || i + *words > argc)
+		return NULL;
+	*text = *words == 1 ? name + len + 1 : argv[i + 1];
+	return option;
+}
+
 const char *option_peek(int argc, const char **argv, const char *name)
 {
 	const char *value = NULL;

@@ -123,6 +123,12 @@ bool option_set(const struct manual *manual, void *line,
 /* option_is_taken returns whether the kind taker (NULL: any) has the option. */
 bool option_is_taken(const struct option *option, const char *taker);
 
+/* option_at returns the option with a value, "--name=text" or "--name text", at
+ * argv[i], its text, and of how many words it consists; NULL: there is none. */
+const struct option *option_at(const struct manual *manual, int argc,
+			       const char **argv, int i, const char **text,
+			       int *words);
+
 /* option_peek returns the last value of a text option in argv, without reading
  * others; NULL: not given. */
 const char *option_peek(int argc, const char **argv, const char *name);

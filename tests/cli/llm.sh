@@ -76,6 +76,51 @@ expect 0 predict --model llama3-8b "${at[@]}" --world-size 64,128 \
 holds '[.rows[] | [.world_size, .card_gbps]] ==
 	[[64, 100], [64, 400], [128, 100], [128, 400]]' "sizes and rates"
 
+# Several values of an option are compared, on one screen: which is best, what
+# the others lose, what bounds the step.
+expect 0 "${small[@]}" --shard ddp,fsdp
+expect_out '^shard +GPUs '
+expect_out '^fsdp +256 '
+expect_out '^exposed dp +[0-9.]+ +[0-9.]+$'
+expect_out '^most tokens/s/GPU: shard fsdp$'
+expect_out '^its step: kernels [0-9.]+ %, .* between nodes [0-9.]+ % \(dp\), bubble 0.0 %$'
+expect_out '^shard ddp: impossible: does not fit: '
+[ "$(wc -l <"$scratch/out")" -le 40 ] || fail "more than a screen"
+expect 0 predict --model llama3-70b "${at[@]}" --world-size 512 --tp 8 --pp 4 \
+	--inter-bandwidth 400G,800G
+expect_out '^inter-bandwidth 400G: loses [0-9.]+ ms a step, [0-9.]+ %: exposed dp \+'
+# Two ways to say it; each row is what the line alone would say.
+expect 0 "${small[@]}" --seq 4096 --shard zero1,fsdp --overlap none --overlap grad,param --json
+cp "$scratch/out" "$scratch/four"
+jq -c '[.rows[] | [.shard, .overlap]]' "$scratch/four" | grep -qx \
+	'\[\["zero1","none"\],\["zero1","grad,param"\],\["fsdp","none"\],\["fsdp","grad,param"\]\]' ||
+	fail "four: $(jq -c '.rows[].shard' "$scratch/four")"
+for i in 0 1 2 3; do
+	read -ra options < <(jq -r ".rows[$i] | \"--shard \(.shard) --overlap \(.overlap)\"" "$scratch/four")
+	expect 0 "${small[@]}" --seq 4096 "${options[@]}" --json
+	[ "$(jq .rows[0].step_ms "$scratch/out")" = "$(jq .rows[$i].step_ms "$scratch/four")" ] ||
+		fail "${options[*]}: not what it is alone"
+done
+holds '.rows[0].step_ms > 0' "one"
+jq -e '.rows | .[0].step_ms > .[1].step_ms and .[2].step_ms > .[3].step_ms' "$scratch/four" >/dev/null ||
+	fail "nothing beside computing costs nothing"
+expect 0 "${small[@]}" --seq 4096 --micro-batch 1,2 --shard fsdp --tsv "$scratch/two.tsv"
+expect_out '^micro-batch 1: [0-9.]+ % fewer$'
+grep -q $'^micro-batch\tworld_size' "$scratch/two.tsv" || fail "no column of micro-batches"
+expect_refusal '--shard: expected "ddp" only once' "${small[@]}" --shard ddp,zero1 --shard ddp
+expect_refusal '--shard: expected ddp, .* not "fsdb"' "${small[@]}" --shard ddp,fsdb
+expect_refusal '--picture: expected one value of each' "${small[@]}" --tp 1,2 --picture "$scratch/p.svg"
+expect_refusal '--tsv: expected once' "${small[@]}" --tsv "$scratch/a" --tsv "$scratch/b"
+expect_refusal 'at most 64 combinations, got 70' "${small[@]}" --tp 1,2 --seq "$(seq -s, 1024 1024 35840)"
+
+# Exchanges of tokens overlap where Megatron-LM has it.
+moe=(predict --model qwen3-30b-a3b "${at[@]}" --world-size 64 --ep 8 --seq 4096
+	--shard fsdp)
+expect 0 "${moe[@]}" --recompute auto --overlap grad,param --overlap grad,param,ep --json
+jq -e '.rows | .[0].step_ms > .[1].step_ms' "$scratch/out" >/dev/null || fail "ep hides nothing"
+expect_refusal '--vpp: expected vpp above 1' "${moe[@]}" --pp 2 --overlap ep
+expect_refusal '--recompute: expected another than full' "${moe[@]}" --recompute full --overlap ep
+
 # Calls simulated: the closed form's step but for how they overlap; why; a trace.
 flow=(predict --model llama3-8b "${at[@]}" --world-size 16 --tp 4 --pp 2
 	--global-batch 8)
@@ -107,8 +152,8 @@ for schedule in gpipe 1f1b zero-bubble; do
 	[ "$(grep -c '<title>' "$scratch/p.svg")" -eq $((ways * 2 * 4)) ] ||
 		fail "$schedule: $(grep -c '<title>' "$scratch/p.svg") pieces"
 done
-expect_refusal '--picture: expected at most' "${flow[@]}" --global-batch 40000 \
-	--picture "$scratch/p.svg"
+expect_refusal '--picture: expected at most' predict --model llama3-8b "${at[@]}" --world-size 16 \
+	--tp 4 --pp 2 --global-batch 40000 --picture "$scratch/p.svg"
 
 # What does not fit is marked, and is no failure.
 expect 0 "${small[@]}" --shard ddp
