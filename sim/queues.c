@@ -27,6 +27,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "sim/platform/state.h"
 #include "sim/progress.h"
 
@@ -287,19 +288,11 @@ static struct line *line_of(struct dist__sim_queues *q, int from, int to)
 /* ---- packets that wait ----------------------------------------------------
  */
 
-static bool before(const struct packet *a, const struct packet *b)
-{
-	return a->at_s < b->at_s ||
-	       (a->at_s == b->at_s && a->number < b->number);
-}
+#define IS_BEFORE(a, b)                                                        \
+	((a)->at_s < (b)->at_s ||                                              \
+	 ((a)->at_s == (b)->at_s && (a)->number < (b)->number))
 
-static void swap(struct packet **a, struct packet **b)
-{
-	struct packet *packet = *a;
-
-	*a = *b;
-	*b = packet;
-}
+DIST__HEAP(packets, struct packet *, 2, IS_BEFORE, DIST__HEAP_PUT)
 
 static bool make_room(struct dist__sim_queues *q)
 {
@@ -330,33 +323,8 @@ static void wake(struct dist__sim_queues *q, double at_s)
 /* There is room for as many packets as there are. */
 static void push(struct dist__sim_queues *q, struct packet *packet)
 {
-	size_t at = q->num;
-
 	packet->number = q->numbers++;
-	q->heap[q->num++] = packet;
-	for (; at > 0 && before(q->heap[at], q->heap[(at - 1) / 2]);
-	     at = (at - 1) / 2)
-		swap(&q->heap[at], &q->heap[(at - 1) / 2]);
-}
-
-static struct packet *pop(struct dist__sim_queues *q)
-{
-	struct packet *first = q->heap[0];
-	size_t at = 0, least;
-
-	q->heap[0] = q->heap[--q->num];
-	for (;; at = least) {
-		size_t left = 2 * at + 1, right = left + 1;
-
-		least = at;
-		if (left < q->num && before(q->heap[left], q->heap[least]))
-			least = left;
-		if (right < q->num && before(q->heap[right], q->heap[least]))
-			least = right;
-		if (least == at)
-			return first;
-		swap(&q->heap[at], &q->heap[least]);
-	}
+	packets_rise(q->heap, q->num++, packet);
 }
 
 static struct packet *packet_new(struct dist__sim_queues *q)
@@ -571,7 +539,7 @@ static void turn(void *arg)
 		return; /* an earlier call was asked for meanwhile */
 	q->woken_s = -1;
 	while (q->num > 0 && q->heap[0]->at_s <= now_s) {
-		struct packet *packet = pop(q);
+		struct packet *packet = packets_pop(q->heap, q->num--);
 
 		if (!packet->parcel) {
 			release(q, packet);

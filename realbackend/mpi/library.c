@@ -32,7 +32,7 @@ static const struct {
 
 /* ---- constants of MPICH ------------------------------------------------ */
 
-/* header_check.c holds them against its header. */
+/* tests/mpi/header_check.c holds them against its header. */
 static const struct dist__mpi_constants mpich_constants = {
 	.comm_world = DIST__MPICH_COMM_WORLD,
 	.errors_return = DIST__MPICH_ERRORS_RETURN,

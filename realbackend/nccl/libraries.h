@@ -3,9 +3,9 @@
  * that one binary runs with and without them.
  *
  * Only what is called is declared here: building needs none of their headers.
- * If the headers are installed, header_check.c compares these declarations with
- * them. Their enums are unsigned here, the compiler's type of an enum without
- * negative values.
+ * If these are installed, tests/nccl/header_check.c compares the declarations
+ * with them. Their enums are unsigned here, the compiler's type of an enum
+ * without negative values.
  */
 #ifndef LOCKSTEP_NCCL_LIBRARIES_H
 #define LOCKSTEP_NCCL_LIBRARIES_H

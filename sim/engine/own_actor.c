@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
+
 /* Of actors that run nothing but our own code. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define USUAL_STACK ((size_t)512 << 10)
@@ -226,15 +228,14 @@ void dist__own_open(struct dist__engine_gate *gate)
 /* ---- calls at a time ------------------------------------------------------
  */
 
-static bool is_before(const struct timer *a, const struct timer *b)
-{
-	return a->at_s < b->at_s ||
-	       (a->at_s == b->at_s && a->number < b->number);
-}
+#define IS_BEFORE(a, b)                                                        \
+	((a).at_s < (b).at_s ||                                                \
+	 ((a).at_s == (b).at_s && (a).number < (b).number))
+
+DIST__HEAP(timers, struct timer, 2, IS_BEFORE, DIST__HEAP_PUT)
 
 void dist__own_at(double time_s, void (*call)(void *arg), void *arg)
 {
-	struct timer timer = {time_s, timers_so_far++, call, arg};
 	size_t place = num_timers++;
 
 	if (num_timers > timer_space) {
@@ -243,33 +244,8 @@ void dist__own_at(double time_s, void (*call)(void *arg), void *arg)
 		if (!timers)
 			out_of_memory();
 	}
-	while (place > 0 && is_before(&timer, &timers[(place - 1) / 2])) {
-		timers[place] = timers[(place - 1) / 2];
-		place = (place - 1) / 2;
-	}
-	timers[place] = timer;
-}
-
-static struct timer take_timer(void)
-{
-	struct timer first = timers[0], last = timers[--num_timers];
-	size_t place = 0;
-
-	for (;;) {
-		size_t child = 2 * place + 1;
-
-		if (child >= num_timers)
-			break;
-		if (child + 1 < num_timers &&
-		    is_before(&timers[child + 1], &timers[child]))
-			child++;
-		if (!is_before(&timers[child], &last))
-			break;
-		timers[place] = timers[child];
-		place = child;
-	}
-	timers[place] = last;
-	return first;
+	timers_rise(timers, place,
+		    (struct timer){time_s, timers_so_far++, call, arg});
 }
 
 /* ---- the clock ------------------------------------------------------------
@@ -315,7 +291,7 @@ void dist__own_run(void (*advanced)(void *arg), void *arg)
 		advanced(arg);
 		while (num_timers > 0 &&
 		       timers[0].at_s <= dist__own.net->now_s) {
-			struct timer timer = take_timer();
+			struct timer timer = timers_pop(timers, num_timers--);
 
 			timer.call(timer.arg);
 		}

@@ -273,41 +273,16 @@ double dist__own_class_carried(const struct own_net *net,
 	return class->carried + class->rate * (net->now_s - class->since_s);
 }
 
-static void put(struct own_class *class, uint32_t place,
+static void put(struct own_member *members, size_t place,
 		struct own_member member)
 {
-	class->members[place] = member;
-	member.flow->in_class = place;
+	members[place] = member;
+	member.flow->in_class = (uint32_t)place;
 }
 
-static void rise(struct own_class *class, uint32_t place,
-		 struct own_member member)
-{
-	while (place > 0 && class->members[(place - 1) / 2].at > member.at) {
-		put(class, place, class->members[(place - 1) / 2]);
-		place = (place - 1) / 2;
-	}
-	put(class, place, member);
-}
+#define ENDS_SOONER(a, b) ((a).at < (b).at)
 
-static void sink(struct own_class *class, uint32_t place,
-		 struct own_member member)
-{
-	for (;;) {
-		uint32_t child = 2 * place + 1;
-
-		if (child >= class->count)
-			break;
-		if (child + 1 < class->count &&
-		    class->members[child + 1].at < class->members[child].at)
-			child++;
-		if (class->members[child].at >= member.at)
-			break;
-		put(class, place, class->members[child]);
-		place = child;
-	}
-	put(class, place, member);
-}
+DIST__HEAP(members, struct own_member, 2, ENDS_SOONER, put)
 
 /* What it has for its links has to be looked at again. */
 static void change(struct own_net *net, struct own_class *class)
@@ -335,7 +310,8 @@ bool dist__own_class_join(struct own_net *net, struct own_class *class,
 	}
 	flow->class = class;
 	flow->left = dist__own_class_carried(net, class) + left;
-	rise(class, class->count++, (struct own_member){flow->left, flow});
+	members_rise(class->members, class->count++,
+		     (struct own_member){flow->left, flow});
 	return true;
 }
 
@@ -357,7 +333,7 @@ void dist__own_class_leave(struct own_net *net, struct own_flow *flow)
 	if (place == class->count)
 		return;
 	if (place > 0 && class->members[(place - 1) / 2].at > last.at)
-		rise(class, place, last);
+		members_rise(class->members, place, last);
 	else
-		sink(class, place, last);
+		members_sink(class->members, class->count, place, last);
 }

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
+
 /* The struct of which an event is the first member. */
 enum own_kind { OWN_FLOW, OWN_CLASS, OWN_SLEEPER };
 
@@ -30,48 +32,16 @@ struct own_events {
 	uint32_t count, space;
 };
 
-static inline void own_events_put(struct own_events *events, uint32_t place,
+static inline void own_events_put(struct own_entry *heap, size_t place,
 				  struct own_entry entry)
 {
-	events->heap[place] = entry;
-	entry.event->place = place + 1;
+	heap[place] = entry;
+	entry.event->place = (uint32_t)place + 1;
 }
 
-static inline void own_events_rise(struct own_events *events, uint32_t place,
-				   struct own_entry entry)
-{
-	while (place > 0) {
-		uint32_t parent = (place - 1) / 4;
+#define OWN_IS_SOONER(a, b) ((a).at_s < (b).at_s)
 
-		if (events->heap[parent].at_s <= entry.at_s)
-			break;
-		own_events_put(events, place, events->heap[parent]);
-		place = parent;
-	}
-	own_events_put(events, place, entry);
-}
-
-static inline void own_events_sink(struct own_events *events, uint32_t place,
-				   struct own_entry entry)
-{
-	for (;;) {
-		uint32_t first = 4 * place + 1, least = first;
-		uint32_t end = first + 4;
-
-		if (first >= events->count)
-			break;
-		if (end > events->count)
-			end = events->count;
-		for (uint32_t child = first + 1; child < end; child++)
-			if (events->heap[child].at_s < events->heap[least].at_s)
-				least = child;
-		if (events->heap[least].at_s >= entry.at_s)
-			break;
-		own_events_put(events, place, events->heap[least]);
-		place = least;
-	}
-	own_events_put(events, place, entry);
-}
+DIST__HEAP(own_events, struct own_entry, 4, OWN_IS_SOONER, own_events_put)
 
 /* own_events_reserve makes room for count events in total; false: no memory. */
 static inline bool own_events_reserve(struct own_events *events, uint32_t count)
@@ -100,14 +70,15 @@ static inline void own_events_set(struct own_events *events,
 	double before_s;
 
 	if (!event->place) {
-		own_events_rise(events, events->count++, entry);
+		own_events_rise(events->heap, events->count++, entry);
 		return;
 	}
 	before_s = events->heap[event->place - 1].at_s;
 	if (at_s < before_s)
-		own_events_rise(events, event->place - 1, entry);
+		own_events_rise(events->heap, event->place - 1, entry);
 	else if (at_s > before_s)
-		own_events_sink(events, event->place - 1, entry);
+		own_events_sink(events->heap, events->count, event->place - 1,
+				entry);
 }
 
 /* own_events_drop removes event, if it is in the heap. */
@@ -124,9 +95,9 @@ static inline void own_events_drop(struct own_events *events,
 	if (--place == events->count)
 		return;
 	if (place > 0 && events->heap[(place - 1) / 4].at_s > last.at_s)
-		own_events_rise(events, place, last);
+		own_events_rise(events->heap, place, last);
 	else
-		own_events_sink(events, place, last);
+		own_events_sink(events->heap, events->count, place, last);
 }
 
 #endif

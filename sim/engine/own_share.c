@@ -175,40 +175,18 @@ static double level_of(const struct own_link *link)
 }
 
 /* The heap of levels: the events of it are links. */
+DIST__HEAP(levels, struct own_entry, 2, OWN_IS_SOONER, DIST__HEAP_PUT)
+
 static void push(struct own_net *net, struct own_link *link, double level)
 {
-	struct own_entry *heap = net->levels;
-	uint32_t place = net->num_levels++;
-
-	while (place > 0 && heap[(place - 1) / 2].at_s > level) {
-		heap[place] = heap[(place - 1) / 2];
-		place = (place - 1) / 2;
-	}
-	heap[place] = (struct own_entry){level, (struct own_event *)link};
+	levels_rise(net->levels, net->num_levels++,
+		    (struct own_entry){level, (struct own_event *)link});
 }
 
 static struct own_link *pop(struct own_net *net)
 {
-	struct own_entry *heap = net->levels;
-	struct own_link *link = (struct own_link *)heap[0].event;
-	struct own_entry last = heap[--net->num_levels];
-	uint32_t place = 0;
-
-	for (;;) {
-		uint32_t child = 2 * place + 1;
-
-		if (child >= net->num_levels)
-			break;
-		if (child + 1 < net->num_levels &&
-		    heap[child + 1].at_s < heap[child].at_s)
-			child++;
-		if (heap[child].at_s >= last.at_s)
-			break;
-		heap[place] = heap[child];
-		place = child;
-	}
-	heap[place] = last;
-	return link;
+	return (struct own_link *)levels_pop(net->levels, net->num_levels--)
+		.event;
 }
 
 /* ---- rates ----------------------------------------------------------------

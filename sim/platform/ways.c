@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
+
 #define MOST_POINTS 4096 /* of a full zone */
 
 /* ---- steps of routes --------------------------------------------------- */
@@ -285,34 +287,9 @@ bool dist__plain_join(struct dist__plain *plain)
 
 /* ---- the shortest way in a zone ---------------------------------------- */
 
-static void push(struct dist__search *search, uint64_t key)
-{
-	size_t at = search->num++;
+#define IS_LESS(a, b) ((a) < (b))
 
-	while (at > 0 && search->heap[(at - 1) / 2] > key) {
-		search->heap[at] = search->heap[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	search->heap[at] = key;
-}
-
-static uint64_t pop(struct dist__search *search)
-{
-	uint64_t top = search->heap[0], key = search->heap[--search->num];
-	size_t at = 0, child;
-
-	while ((child = 2 * at + 1) < search->num) {
-		if (child + 1 < search->num &&
-		    search->heap[child + 1] < search->heap[child])
-			child++;
-		if (search->heap[child] >= key)
-			break;
-		search->heap[at] = search->heap[child];
-		at = child;
-	}
-	search->heap[at] = key;
-	return top;
-}
+DIST__HEAP(keys, uint64_t, 2, IS_LESS, DIST__HEAP_PUT)
 
 /* Goes to a point over a step, if that is shorter; a cost only falls, so that
  * no step is taken twice and the heap has room. */
@@ -326,7 +303,8 @@ static void relax(struct dist__plain *plain, uint32_t cost, uint32_t step)
 	search->seen[to] = search->stamp;
 	search->cost[to] = cost;
 	search->before[to] = step;
-	push(search, (uint64_t)cost << 32 | plain->points[to].rank);
+	keys_rise(search->heap, search->num++,
+		  (uint64_t)cost << 32 | plain->points[to].rank);
 }
 
 #define NOWHERE UINT32_MAX
@@ -347,9 +325,9 @@ static bool search_way(struct dist__plain *plain, uint32_t from, uint32_t to,
 	}
 	search->seen[from] = search->stamp;
 	search->cost[from] = 0;
-	push(search, plain->points[from].rank);
+	keys_rise(search->heap, search->num++, plain->points[from].rank);
 	while (search->num > 0) {
-		uint64_t key = pop(search);
+		uint64_t key = keys_pop(search->heap, search->num--);
 		uint32_t at = plain->by_rank[(uint32_t)key];
 		uint32_t cost = (uint32_t)(key >> 32);
 		const struct dist__point *point = &plain->points[at];

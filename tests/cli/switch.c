@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/heap.h"
 #include "tests/support/switch_links.h"
 
 /* So that a link does not stand idle while we are late on a busy machine. */
@@ -59,24 +60,14 @@ struct relay {
 
 /* ---- frames that wait --------------------------------------------------- */
 
-static bool before(const struct frame *a, const struct frame *b)
-{
-	return a->at_ns < b->at_ns ||
-	       (a->at_ns == b->at_ns && a->number < b->number);
-}
+#define IS_BEFORE(a, b)                                                        \
+	((a)->at_ns < (b)->at_ns ||                                            \
+	 ((a)->at_ns == (b)->at_ns && (a)->number < (b)->number))
 
-static void swap(struct frame **a, struct frame **b)
-{
-	struct frame *frame = *a;
-
-	*a = *b;
-	*b = frame;
-}
+DIST__HEAP(frames, struct frame *, 2, IS_BEFORE, DIST__HEAP_PUT)
 
 static bool push(struct relay *relay, struct frame *frame)
 {
-	size_t at = relay->num;
-
 	if (relay->num == relay->space) {
 		size_t space = relay->space ? 2 * relay->space : 256;
 		struct frame **heap =
@@ -87,33 +78,8 @@ static bool push(struct relay *relay, struct frame *frame)
 		relay->heap = heap;
 		relay->space = space;
 	}
-	relay->heap[relay->num++] = frame;
-	for (; at > 0 && before(relay->heap[at], relay->heap[(at - 1) / 2]);
-	     at = (at - 1) / 2)
-		swap(&relay->heap[at], &relay->heap[(at - 1) / 2]);
+	frames_rise(relay->heap, relay->num++, frame);
 	return true;
-}
-
-static struct frame *pop(struct relay *relay)
-{
-	struct frame *first = relay->heap[0];
-	size_t at = 0, least;
-
-	relay->heap[0] = relay->heap[--relay->num];
-	for (;; at = least) {
-		size_t left = 2 * at + 1, right = left + 1;
-
-		least = at;
-		if (left < relay->num &&
-		    before(relay->heap[left], relay->heap[least]))
-			least = left;
-		if (right < relay->num &&
-		    before(relay->heap[right], relay->heap[least]))
-			least = right;
-		if (least == at)
-			return first;
-		swap(&relay->heap[at], &relay->heap[least]);
-	}
 }
 
 /* ---- carrying ------------------------------------------------------------ */
@@ -185,7 +151,7 @@ static int64_t move(struct relay *relay)
 	int64_t at_ns = dist__clock_ns();
 
 	while (relay->num > 0 && relay->heap[0]->at_ns <= at_ns) {
-		struct frame *frame = pop(relay);
+		struct frame *frame = frames_pop(relay->heap, relay->num--);
 
 		if (frame->passage.is_through)
 			deliver(relay, frame);
