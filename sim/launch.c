@@ -426,6 +426,9 @@ static void add_facts(const struct dist__sim_world *world,
 				dist__fidelity_name(world->fidelity));
 	dist__recorder_add_fact(recorder, "engine", "%s",
 				dist__tally_engine(&world->tally));
+	if (world->present < world->world_size)
+		dist__recorder_add_fact(recorder, DIST__FACT_REPRESENTED,
+					"rank 0 stands for all");
 	dist__recorder_add_fact(recorder, "platform", "%s",
 				renamed ? overrides->name : options->platform);
 	facts = dist__platform_facts(world->platform, &num);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "trace/recorder.h"
 
 /* Times are written in whole nanoseconds: ends that differ by no more may have
  * been one. */
@@ -13,6 +14,7 @@
 struct search {
 	const struct dist__trace *trace;
 	int64_t from_ns;
+	bool represented; /* ranks that are not told did the same */
 	const struct dist__trace_call **ended; /* by rank, then end */
 	const struct dist__trace_call **met;   /* together what met */
 	struct dist__path *path;
@@ -207,8 +209,10 @@ static void find_last(const struct search *s,
 		if (all[i]->started_ns < leg->first_ns)
 			leg->first_ns = all[i]->started_ns;
 	}
-	leg->untold = dist__trace_is_p2p(call) ? mate >= num
-					       : num < (size_t)call->group_size;
+	leg->untold =
+		dist__trace_is_p2p(call)
+			? mate >= num
+			: num < (size_t)call->group_size && !s->represented;
 }
 
 /* ---- the path ---------------------------------------------------------- */
@@ -343,7 +347,11 @@ enum dist_error dist__path_find(const struct dist__trace *trace,
 				int64_t from_ns, int64_t to_ns,
 				struct dist__path *path)
 {
-	struct search s = {.trace = trace, .from_ns = from_ns, .path = path};
+	struct search s = {
+		.trace = trace,
+		.from_ns = from_ns,
+		.represented = dist__trace_fact(trace, DIST__FACT_REPRESENTED),
+		.path = path};
 	struct place place;
 	enum dist_error error = DIST_OK;
 

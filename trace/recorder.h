@@ -16,6 +16,10 @@
 struct dist__recorder *dist__recorder_new(const char *path, int part,
 					  int world_size, bool is_merged);
 
+/* The fact that ranks which are not in the trace did what one of those did that
+ * are. */
+#define DIST__FACT_REPRESENTED "represented"
+
 /* dist__recorder_add_fact adds a fact to the head of the trace and replaces one
  * with the same key. key is borrowed. Without memory the fact is missing.
  * recorder may be NULL: there is no trace. */

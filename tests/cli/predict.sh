@@ -275,6 +275,13 @@ grep -q '"platform": *"hgx-h100-400g:rdma"' "$scratch/machine.json" ||
 	fail "not the machine: $(grep -m 1 '"platform"' "$scratch/machine.json")"
 grep -q '/tmp/lockstep-' "$scratch/machine.json" && fail "a passing path"
 
+# Where rank 0 stands for all, its calls came together, in the trace as well.
+expect 0 predict --model mnist --machine hgx-h100-400g --world-size 131072 \
+	--trace "$scratch/one.json"
+expect_out ' all came together$'
+expect 0 trace path "$scratch/one.json"
+expect_out ' all came together$'
+
 # What was a flow, and what was not: the buckets; rank 0's parameters, which a
 # binomial tree spreads, and for which a prediction of steps takes no time. A
 # hierarchical collective counts as its parts.
