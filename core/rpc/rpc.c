@@ -224,7 +224,7 @@ enum dist_error dist_rpc_init(struct dist_group *group,
 				      "the rpc");
 	if (!group->place.transport->ops->events ||
 	    !dist__world_has(group->world, DIST__NEEDS_MESSAGES))
-		return dist__fail(group,
+		return dist__fail(dist_at(group, site.file, site.line),
 				  dist__rpc_fail(DIST_ERR_UNSUPPORTED,
 						 "expected a world that has "
 						 "messages of its own, got %s",
