@@ -1,7 +1,11 @@
 /* wait.c - threads that block all signals, and conditions with deadlines. */
+#define _GNU_SOURCE /* pthread_setname_np() */
 #include "base/wait.h"
 
+#include <dirent.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 
@@ -14,7 +18,40 @@ bool dist__thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	started = pthread_create(thread, NULL, run, arg) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (started)
+		(void)pthread_setname_np(*thread, DIST__THREAD_NAME);
 	return started;
+}
+
+/* Whether the thread with this file has the library's name. */
+static bool is_own(const char *path)
+{
+	char name[32];
+	FILE *comm = fopen(path, "r");
+	bool own = comm && fgets(name, sizeof name, comm) &&
+		   strcmp(name, DIST__THREAD_NAME "\n") == 0;
+
+	if (comm)
+		fclose(comm);
+	return own;
+}
+
+uint32_t dist__thread_count(int64_t pid)
+{
+	char path[80];
+	uint32_t count = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof path, "/proc/%lld/task", (long long)pid);
+	tasks = opendir(path);
+	for (struct dirent *task; tasks && (task = readdir(tasks));) {
+		snprintf(path, sizeof path, "/proc/%lld/task/%.20s/comm",
+			 (long long)pid, task->d_name);
+		count += task->d_name[0] != '.' && !is_own(path);
+	}
+	if (tasks)
+		closedir(tasks);
+	return count;
 }
 
 void dist__condition_init(pthread_cond_t *condition)

@@ -7,9 +7,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What threads of the library are called, so that others tell them from those
+ * of the program. */
+#define DIST__THREAD_NAME "lockstep-own"
+
 /* dist__thread_start starts a thread that blocks all signals: those are for the
  * program's threads. False: it failed. */
 bool dist__thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg);
+
+/* dist__thread_count returns the number of the threads of a process, without
+ * those of the library; 0: not known. */
+uint32_t dist__thread_count(int64_t pid);
 
 /* dist__condition_init makes a condition whose deadlines are on
  * CLOCK_MONOTONIC. */

@@ -185,8 +185,9 @@ struct check_verdict check_diagnose(struct check_diagnosis *d)
 	find_cause(&d->cause, &ends);
 	if (d->cause.weight == 0 && !ends.all_finished) {
 		/* Nobody has to fail for it to be known that they disagree. */
-		verdict = check_prove(d->board,
-				      &(struct check_rules){INT64_MAX, false});
+		verdict = check_prove(
+			d->board,
+			&(struct check_rules){.timeout_ns = INT64_MAX});
 		return verdict.kind == CHECK_MISMATCH
 			       ? verdict
 			       : (struct check_verdict){CHECK_STATUS, -1};

@@ -330,12 +330,13 @@ static void add_end(struct check_finding *f, const struct check_end *end)
 static void find_stuck(struct check_finding *f)
 {
 	const struct check_cohort *last;
-	bool missed = f->miss.send.call;
+	bool missed = f->miss.send.call, all;
 
 	add_end(f, &f->miss.send);
 	add_end(f, &f->miss.recv);
 	last = walk(f, f->start);
-	if (last && (last->wait || (last->call && last->call->tag >= 0)) &&
+	if (last &&
+	    (last->wait || (last->call && check_is_message(last->call))) &&
 	    !missed) {
 		/* Both ends of a message that last waits with and that will
 		 * never come. */
@@ -349,9 +350,12 @@ static void find_stuck(struct check_finding *f)
 			add(f, gone.rank, place_of(f, gone.rank), true);
 	} else if (last && !missed)
 		find_smaller_side(f);
+	/* Nobody is left but those who wait for a key. */
+	all = last && last->call && last->call->tag == CHECK_TAG_STORE &&
+	      check_next_awaited(&f->picture, last, 0) == f->picture.world_size;
 	for (uint32_t rank = 0; rank < f->picture.world_size; rank++)
 		if (check_is_caught(cohort_of(f, rank)))
-			add(f, rank, place_of(f, rank), false);
+			add(f, rank, place_of(f, rank), all);
 	add_line(f, f->absent.caller, f->absent.call);
 	add_line(f, f->previous.rank, f->previous.call);
 	add_taken(f);

@@ -4,7 +4,12 @@
 
 bool check_from_any(const struct check_call *call)
 {
-	return call->tag >= 0 && call->tag != CHECK_TAG_RPC && call->peer < 0;
+	return check_is_message(call) && call->peer < 0;
+}
+
+bool check_is_from_one(const struct check_call *call)
+{
+	return check_from_any(call) || call->tag == CHECK_TAG_STORE;
 }
 
 int32_t check_other_end(const struct check_call *call)
@@ -15,7 +20,7 @@ int32_t check_other_end(const struct check_call *call)
 static bool same_kind(const struct check_call *a, const struct check_call *b)
 {
 	return b->state != CHECK_CALL_NONE && b->state != CHECK_CALL_QUEUED &&
-	       b->tag != CHECK_TAG_RPC && a->tag == b->tag &&
+	       check_is_message(b) && a->tag == b->tag &&
 	       a->group_id == b->group_id && a->generation == b->generation;
 }
 
@@ -94,8 +99,8 @@ bool check_is_answered(const struct check_board *board,
 	const struct check_slot *slot = &board->slots[rank];
 	const struct check_call *call = check_call_find(slot, slot->waiting);
 
-	if (slot->state != CHECK_RANK_WAITING || !call || call->tag < 0 ||
-	    call->tag == CHECK_TAG_RPC)
+	if (slot->state != CHECK_RANK_WAITING || !call ||
+	    !check_is_message(call))
 		return false;
 	if (!check_from_any(call))
 		return (uint32_t)call->peer_rank < board->world_size &&

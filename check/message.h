@@ -10,6 +10,10 @@
 /* check_from_any returns whether call receives from any source. */
 bool check_from_any(const struct check_call *call);
 
+/* check_is_from_one returns whether any one of several ranks can end call: a
+ * receive from any source, or a wait for a key. */
+bool check_is_from_one(const struct check_call *call);
+
 /* check_other_end returns the global rank of the other end of call, a message;
  * -1: from any source, and nothing was received yet. */
 int32_t check_other_end(const struct check_call *call);

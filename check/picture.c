@@ -157,16 +157,18 @@ static void classify(struct check_picture *p, uint32_t rank, bool failed)
 	p->cohort_of[rank] = i;
 }
 
-/* The first member of its group, not below `from`, that cohort may hear. */
+/* The first member of its group, not below `from`, that cohort may hear; who
+ * waits for the same key does not set it. */
 static uint32_t next_source(const struct check_picture *p,
 			    const struct check_cohort *cohort, uint32_t from)
 {
 	const struct check_group *group = cohort->group;
+	bool hears_itself = cohort->size > 1 && check_from_any(cohort->call);
 	uint32_t i = group ? check_group_from(group, from) : 0;
 
 	for (; group && i < group->num_members; i++)
-		if (cohort->size > 1 ||
-		    check_group_member(group, i) != cohort->first)
+		if (hears_itself ||
+		    check_cohort_of(p, check_group_member(group, i)) != cohort)
 			return check_group_member(group, i);
 	return p->world_size;
 }
@@ -193,7 +195,7 @@ uint32_t check_next_awaited(const struct check_picture *p,
 		return check_next_worker(p, cohort, from);
 	if (!cohort->waiting || !call || cohort->answered)
 		return p->world_size;
-	if (check_from_any(call))
+	if (check_is_from_one(call))
 		return next_source(p, cohort, from);
 	if (call->tag >= 0) {
 		peer = (uint32_t)call->peer_rank;
@@ -233,7 +235,7 @@ bool check_has_left(const struct check_picture *p,
 
 	if (cohort->wait)
 		return slot->remote.state == CHECK_RPC_ENDED;
-	if (!cohort->call)
+	if (!cohort->call || cohort->call->tag == CHECK_TAG_STORE)
 		return false;
 	own = check_membership_find(slot, cohort->call->group_id);
 	return own && own->left == CHECK_DESTROYED;
@@ -276,7 +278,11 @@ static bool may_come(const struct check_picture *p,
 
 	if (!cohort->call || cohort->answered)
 		return true;
-	one = check_from_any(cohort->call);
+	one = check_is_from_one(cohort->call);
+	for (uint32_t i = 0; i < p->num_lanes; i++)
+		if (cohort->call->tag == CHECK_TAG_STORE &&
+		    p->lanes[i].may_move)
+			return true;
 	while (rank < p->world_size && check_can_come(p, cohort, rank) != one)
 		rank = check_next_awaited(p, cohort, rank + 1);
 	return (rank == p->world_size) != one;

@@ -52,11 +52,14 @@ static bool is_caught(const struct check_picture *p, uint32_t rank,
 
 	if (call && call->tag == CHECK_TAG_RPC)
 		return is_caught_remotely(p, rank, call);
-	return slot->state == CHECK_RANK_WAITING && call &&
-	       call->state == CHECK_CALL_ISSUED &&
-	       call->timeout_ns >= rules->timeout_ns &&
-	       !check_cohort_of(p, rank)->may_move &&
-	       needs_others(p->board, rank, call, rules->agreed);
+	if (slot->state != CHECK_RANK_WAITING || !call ||
+	    call->state != CHECK_CALL_ISSUED ||
+	    check_gives_up(call, rules->timeout_ns) ||
+	    check_cohort_of(p, rank)->may_move)
+		return false;
+	return call->tag == CHECK_TAG_STORE
+		       ? rules->alone && call->numel == p->world_size
+		       : needs_others(p->board, rank, call, rules->agreed);
 }
 
 static bool nothing_moves(const struct check_picture *p,

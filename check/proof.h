@@ -13,6 +13,7 @@ struct check_rules {
 	bool agreed;        /* the members of a group, and both ends of a
 			       message, agree before a call moves anything: no
 			       call ends before all have issued it */
+	bool alone;         /* no rank has threads of its program's own */
 };
 
 /*
@@ -21,8 +22,9 @@ struct check_rules {
  *
  * CHECK_MISMATCH: two calls that certainly meet differ. CHECK_DEADLOCK: every
  * remaining rank waits, until the job's deadline or a later one, in a call that
- * other ranks must issue first and never will. A program that
- * sets a shorter deadline may have plans for it. CHECK_FINE: nothing is proved,
+ * other ranks must issue first and never will, or for a key that nobody but the
+ * ranks, if they are alone, can set. A program that sets a shorter deadline may
+ * have plans for it. CHECK_FINE: nothing is proved,
  * because bytes may flow, a rank is in its own code or handles an error, or its
  * records are not here.
  */

@@ -1,5 +1,6 @@
 #include "check/record.h"
 #include "base/hash.h"
+#include "lockstep/store.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -335,10 +336,10 @@ uint32_t check_issue_draft(struct check_slot *slot)
 	uint32_t number = slot->calls + 1;
 	struct check_call *call = entry(slot, number);
 
-	if (call->tag == CHECK_TAG_RPC)
-		call->index = CHECK_INDEX_UNKNOWN;
-	else if (call->tag >= 0)
+	if (check_is_message(call))
 		call->index = index_of_message(slot, call);
+	else if (call->tag >= 0)
+		call->index = CHECK_INDEX_UNKNOWN;
 	call->generation = slot->generation;
 	atomic_thread_fence(memory_order_release);
 	call->number = number;
@@ -460,6 +461,62 @@ void check_resume(struct check_slot *slot)
 {
 	slot->state = CHECK_RANK_RUNNING;
 	slot->waiting = 0;
+}
+
+int check_gives_up(const struct check_call *call, int64_t timeout_ns)
+{
+	if (call->tag == CHECK_TAG_STORE &&
+	    timeout_ns > DIST_STORE_TIMEOUT_DEFAULT)
+		timeout_ns = DIST_STORE_TIMEOUT_DEFAULT;
+	return call->timeout_ns < timeout_ns;
+}
+
+uint32_t check_await_key(struct check_slot *slot, const char *op,
+			 const char *key, int64_t timeout_ns, int users,
+			 const struct check_site *site)
+{
+	const struct check_call *last = check_call_find(slot, slot->calls);
+	struct check_call *call = check_draft(slot);
+	uint32_t number;
+
+	/* A store has no clock: not before the rank's last call. */
+	if (last)
+		call->issued_ns = last->ended_ns > last->issued_ns
+					  ? last->ended_ns
+					  : last->issued_ns;
+	call->tag = CHECK_TAG_STORE;
+	call->peer = call->peer_rank = call->source = -1;
+	call->timeout_ns = timeout_ns;
+	call->numel = (uint64_t)users;
+	call->site = *site;
+	snprintf(call->op, sizeof call->op, "%s", op);
+	snprintf(call->label, sizeof call->label, "%s", key);
+	number = check_issue_draft(slot);
+	check_wait(slot, number, NULL);
+	return number;
+}
+
+void check_await_key_end(struct check_slot *slot, uint32_t number,
+			 int32_t error)
+{
+	struct check_call *call = entry(slot, number);
+
+	call->error = error;
+	call->ended_ns = call->issued_ns;
+	atomic_thread_fence(memory_order_release);
+	call->state = error ? CHECK_CALL_FAILED : CHECK_CALL_DONE;
+	if (!error || check_gives_up(call, DIST_STORE_TIMEOUT_DEFAULT))
+		check_resume(slot);
+	else
+		slot->failed = 1;
+}
+
+void check_store(struct check_slot *slot, const char *key,
+		 const struct check_site *site)
+{
+	slot->stored.count++;
+	snprintf(slot->stored.key, sizeof slot->stored.key, "%s", key);
+	slot->stored.site = *site;
 }
 
 void check_look(struct check_slot *slot, uint32_t number)

@@ -40,11 +40,15 @@
 /* The tag of remote calls that the rank's own thread waits for. op and worker
  * are those of the wait; the label is the function. */
 #define CHECK_TAG_RPC (INT32_MAX - 1)
+/* The tag of waits for a key of a store, which any rank may set. op is that of
+ * the wait, the label the key, numel the number of processes that use the
+ * store, 0 if not known. */
+#define CHECK_TAG_STORE (INT32_MAX - 2)
 /* The group of a call that was refused because it is no group of the rank. */
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Padding of a slot, and of a board's head, to whole pages of 4 KiB: a rank can
  * map its own slot alone. */
-#define CHECK_UNUSED      784
+#define CHECK_UNUSED      672
 #define CHECK_UNUSED_HEAD 4080
 /* Bytes of a label, including the terminating zero. */
 #define CHECK_LABEL 112
@@ -137,6 +141,13 @@ struct check_refusal {
 	char reason[200];       /* cut short */
 	uint32_t after;         /* calls issued before the last refusal */
 	uint32_t count;         /* number of equal refusals */
+};
+
+/* What a rank stored under keys of stores. */
+struct check_stored {
+	uint32_t count;           /* how often */
+	char key[CHECK_RPC_NAME]; /* the last one; cut short */
+	struct check_site site;   /* "" and 0 when not known */
 };
 
 /* Where a rank was in the program when it ended or was killed. */
@@ -243,7 +254,10 @@ struct check_slot {
 	/* Looked at in every rank at the end: one page of both. */
 	struct check_hazard hazard; /* the rank's first */
 	struct check_remote remote;
-	struct check_place crash;  /* of a real rank that a signal ended */
+	struct check_place crash; /* of a real rank that a signal ended */
+	struct check_stored stored;
+	/* Threads of its process that are its library's, MPI or NCCL. */
+	uint32_t library_threads;
 	char unused[CHECK_UNUSED]; /* to whole pages */
 };
 
@@ -303,6 +317,14 @@ static inline uint32_t check_dropped(const struct check_slot *slot)
 	uint32_t kept = check_ring(slot);
 
 	return slot->calls > kept ? slot->calls - kept : 0;
+}
+
+/* check_is_message returns whether call is the end of a message, rather than a
+ * collective or a wait of another kind. */
+static inline int check_is_message(const struct check_call *call)
+{
+	return call->tag >= 0 && call->tag != CHECK_TAG_RPC &&
+	       call->tag != CHECK_TAG_STORE;
 }
 
 /* check_is_send returns whether call sends a message. */
@@ -390,6 +412,29 @@ void check_parts_end(struct check_parts *parts, uint32_t number);
 void check_wait(struct check_slot *slot, uint32_t number,
 		const struct check_site *site);
 void check_resume(struct check_slot *slot);
+
+/*
+ * check_await_key records that the rank blocks in op until key of a store is
+ * set, and returns the number of that call. timeout_ns is what the call may
+ * take; users is the number of processes that use the store, 0 if not known.
+ * check_await_key_end records the end of it. The rank counts as in its own
+ * code if the key came, or if it chose so short a time that it has plans for
+ * the end of it; else as stuck there.
+ */
+uint32_t check_await_key(struct check_slot *slot, const char *op,
+			 const char *key, int64_t timeout_ns, int users,
+			 const struct check_site *site);
+void check_await_key_end(struct check_slot *slot, uint32_t number,
+			 int32_t error);
+
+/* check_store records that the rank stored something under key. */
+void check_store(struct check_slot *slot, const char *key,
+		 const struct check_site *site);
+
+/* check_gives_up returns whether the program chose the time that call may take,
+ * in a job whose calls may take timeout_ns: it may have plans for when that has
+ * passed. */
+int check_gives_up(const struct check_call *call, int64_t timeout_ns);
 
 /* check_look records that the rank, which did not wait, saw that call number
  * had failed: from now on it counts as waiting in it. */

@@ -148,6 +148,10 @@ void check_print_call(FILE *out, const struct check_call *call)
 		fprintf(out, "%s)", call->label);
 		return;
 	}
+	if (call->tag == CHECK_TAG_STORE) {
+		fprintf(out, "\"%s\")", call->label);
+		return;
+	}
 	if (call->terms_text[0])
 		fprintf(out, "%s%s", separators[i++ > 0], call->terms_text);
 	if (call->reduce_op[0])
@@ -178,7 +182,7 @@ static void print_in_place(FILE *out, const struct check_call *call,
 	if (call->tag == CHECK_TAG_RPC) {
 		if (call->peer_rank >= 0)
 			fprintf(out, " on rank %d", (int)call->peer_rank);
-	} else {
+	} else if (call->tag != CHECK_TAG_STORE) {
 		if (call->tag < 0)
 			fprintf(out, " #%u", call->index);
 		fprintf(out, " of %s%s", whose, group);
@@ -223,8 +227,11 @@ void check_print_link(FILE *out, const struct check_call *call)
 	}
 	fprintf(out, "%s (",
 		call->tag == CHECK_TAG_GROUPS ? "new_group" : call->op);
-	if (call->tag == CHECK_TAG_RPC) {
-		fprintf(out, "%s%s", call->label, call->label[0] ? ", " : "");
+	if (call->tag == CHECK_TAG_RPC || call->tag == CHECK_TAG_STORE) {
+		const char *quote = call->tag == CHECK_TAG_STORE ? "\"" : "";
+
+		fprintf(out, "%s%s%s%s", quote, call->label, quote,
+			call->label[0] ? ", " : "");
 		check_print_place(out, call);
 		fputc(')', out);
 		return;

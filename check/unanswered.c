@@ -18,8 +18,7 @@ static bool is_unanswered(const struct check_board *board, uint32_t rank,
 	uint32_t answers;
 
 	if (call->state == CHECK_CALL_NONE ||
-	    call->state == CHECK_CALL_QUEUED || call->tag < 0 ||
-	    call->tag == CHECK_TAG_RPC ||
+	    call->state == CHECK_CALL_QUEUED || !check_is_message(call) ||
 	    (done && strcmp(call->op, "recv") == 0))
 		return false;
 	if (check_from_any(call))

@@ -37,7 +37,9 @@ static json_t *seconds_or_none(int64_t ns)
 
 static json_t *call_json(const struct check_call *call)
 {
-	bool remote = call->tag == CHECK_TAG_RPC;
+	const char *label = call->tag == CHECK_TAG_RPC     ? "function"
+			    : call->tag == CHECK_TAG_STORE ? "key"
+							   : "label";
 	bool message = call->tag >= 0;
 	json_t *index = message && call->index == CHECK_INDEX_UNKNOWN
 				? NULL
@@ -54,10 +56,10 @@ static json_t *call_json(const struct check_call *call)
 		or_none(call->reduce_op), "terms", or_none(call->terms_text),
 		"numel", (json_int_t)call->numel, "peer",
 		number_or_none(call->peer_rank), "tag",
-		number_or_none(remote ? -1 : call->tag),
-		remote ? "function" : "label", or_none(call->label),
-		"timeout_s", seconds_or_none(call->timeout_ns), "site",
-		site(&call->site), "from", site(&call->from));
+		number_or_none(check_is_message(call) ? call->tag : -1), label,
+		or_none(call->label), "timeout_s",
+		seconds_or_none(call->timeout_ns), "site", site(&call->site),
+		"from", site(&call->from));
 }
 
 /* Ranks for which has() is true. */

@@ -232,6 +232,14 @@ struct dist__world {
 	 * world. */
 	enum dist_error (*pause)(int64_t duration_ns);
 
+	/* Blocks the calling rank until another calls has_stored() for that
+	 * hash of a key of a store. gives_up: the program chose duration_ns.
+	 * NULL where ranks are processes, as is has_stored. Errors: TIMEOUT; as
+	 * pause. */
+	enum dist_error (*await_key)(uint64_t key, int64_t duration_ns,
+				     bool gives_up);
+	void (*has_stored)(uint64_t key);
+
 	/* The timeout of groups that have set none. */
 	int64_t default_timeout_ns;
 
@@ -297,6 +305,12 @@ const struct dist__world *dist__world_here(void);
 /* dist__records_here returns the records of the calling rank; NULL: it never
  * joined. */
 struct check_slot *dist__records_here(void);
+
+/* dist__records_own is dist__records_here() for who takes no lock: NULL also if
+ * the caller is not the thread that joined, or shares them with others since
+ * dist__records_share(). */
+struct check_slot *dist__records_own(void);
+void dist__records_share(void);
 
 /* dist__group_open joins the calling rank to world and makes its default group;
  * options are complete. Errors: those of dist_init_process_group; then there is

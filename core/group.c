@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/wait.h"
 #include "check/record.h"
 #include "lockstep/measure.h"
 
@@ -26,14 +28,31 @@ static enum dist_error open_backend(struct dist_group *group,
 	return DIST_ERR_NO_MEMORY;
 }
 
+/* The threads of this process; 0: not counted. */
+static uint32_t count_threads(const struct dist_group *group)
+{
+	return group->world->in_process ? 0 : dist__thread_count(getpid());
+}
+
+/* Of the threads since then, the library made all if the program had none. */
+static void note_threads(struct dist_group *group, uint32_t before)
+{
+	struct check_slot *slot = group->place.slot;
+
+	if (before == slot->library_threads + 1)
+		slot->library_threads = count_threads(group) - 1;
+}
+
 enum dist_error dist__group_start(struct dist_group *group,
 				  struct dist_message *message)
 {
 	const struct dist__members *members = &group->members;
+	uint32_t threads = count_threads(group);
 	enum dist_error error = open_backend(group, message);
 
 	if (error)
 		return error;
+	note_threads(group, threads);
 	dist__rank_lock(group);
 	check_join(group->place.slot, members->group_id,
 		   (uint32_t)dist__global_rank(members, 0));
@@ -77,6 +96,7 @@ static enum dist_error join(struct dist_group *group,
 			    struct dist_message *message)
 {
 	struct dist__place *place = &group->place;
+	uint32_t threads = count_threads(group);
 	enum dist_error error = group->world->attach(options, place, message);
 
 	if (error)
@@ -92,6 +112,7 @@ static enum dist_error join(struct dist_group *group,
 		place->transport->ops->free(place->transport);
 		return error;
 	}
+	note_threads(group, threads);
 	place->slot->state = CHECK_RANK_RUNNING;
 	dist__own_set(group);
 	return DIST_OK;

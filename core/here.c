@@ -9,8 +9,13 @@
 /* A process is one rank, or runs one simulation, at a time. */
 static const struct dist__world *_Atomic entered;
 
+/* Whether this thread is that of the process' rank, and no other may use its
+ * records. */
+static _Thread_local bool is_the_ranks;
+
 const struct dist__world *dist__world_enter(const struct dist__world *world)
 {
+	is_the_ranks = world != NULL;
 	return atomic_exchange(&entered, world);
 }
 
@@ -19,6 +24,16 @@ const struct dist__world *dist__world_here(void)
 	const struct dist__world *world = atomic_load(&entered);
 
 	return world && world->in_process ? world : NULL;
+}
+
+void dist__records_share(void)
+{
+	is_the_ranks = false;
+}
+
+struct check_slot *dist__records_own(void)
+{
+	return is_the_ranks || dist__world_here() ? dist__records_here() : NULL;
 }
 
 struct check_slot *dist__records_here(void)

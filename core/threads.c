@@ -61,6 +61,7 @@ enum dist_error dist_allow_threads(struct dist_group *group)
 	pthread_mutexattr_destroy(&recursive);
 	dist__condition_init(&threads->left);
 	group->root->threads = threads;
+	dist__records_share();
 	dist__transport_share(group->root->place.transport);
 	return DIST_OK;
 }

@@ -248,7 +248,7 @@ bool dist__sim_look(struct dist__sim_actor *actor, struct dist__request *r)
 void dist__sim_looks_end(struct dist__sim_world *world)
 {
 	for (int rank = 0; rank < world->present; rank++)
-		if (world->ranks[rank].look)
+		if (world->ranks[rank].look || world->ranks[rank].awaits_key)
 			dist__sim_gate_open(world,
 					    &world->ranks[rank].actor.gate);
 }

@@ -26,8 +26,8 @@ bool dist__sim_chose_all(const struct dist__sim_world *world);
  * also when the world has ended. */
 bool dist__sim_look(struct dist__sim_actor *actor, struct dist__request *r);
 
-/* dist__sim_looks_end wakes all ranks in dist__sim_look(): the world has ended.
- */
+/* dist__sim_looks_end wakes all ranks in dist__sim_look(), and those that wait
+ * for a key: the world has ended. */
 void dist__sim_looks_end(struct dist__sim_world *world);
 
 #endif

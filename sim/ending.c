@@ -239,7 +239,7 @@ static bool any_waits_in_message(const struct check_board *board)
 
 		if (slot->state == CHECK_RANK_WAITING)
 			call = check_call_find(slot, slot->waiting);
-		if (call && call->tag >= 0)
+		if (call && check_is_message(call))
 			return true;
 	}
 	return false;
@@ -298,7 +298,7 @@ static bool any_gives_up(const struct dist__sim_world *world)
 			call = check_call_find(slot, slot->waiting);
 		if (call && call->state == CHECK_CALL_ISSUED &&
 		    call->tag != CHECK_TAG_RPC && call->timeout_ns > 0 &&
-		    call->timeout_ns < world->timeout_ns)
+		    check_gives_up(call, world->timeout_ns))
 			return true;
 	}
 	return false;

@@ -23,8 +23,11 @@
 #include "sim/explore/explore.h"
 #include "sim/flow.h"
 #include "sim/message.h"
+#include "sim/forecast.h"
 #include "sim/formula.h"
+#include "sim/gate.h"
 #include "sim/note.h"
+#include "sim/progress.h"
 #include "sim/queues.h"
 #include "sim/request.h"
 #include "sim/run.h"
@@ -76,6 +79,48 @@ static enum dist_error pause_rank(int64_t duration_ns)
 
 	dist__sim_note_look(caller()->world);
 	return transport->ops->compute(transport, duration_ns);
+}
+
+static enum dist_error await_key(uint64_t key, int64_t duration_ns,
+				 bool gives_up)
+{
+	struct dist__sim_rank *rank = caller();
+	struct dist__sim_world *world = rank->world;
+	int64_t now_ns = dist__sim_now_ns(world);
+	int64_t deadline_ns = duration_ns < INT64_MAX - now_ns
+				      ? now_ns + duration_ns
+				      : DIST_TIMEOUT_NEVER;
+
+	dist__sim_note_look(world);
+	rank->awaited = key;
+	rank->awaits_key = true;
+	do
+		dist__sim_gate_wait(world, &rank->actor.gate, deadline_ns);
+	while (rank->awaits_key && !world->ended &&
+	       (!dist__sim_is_late(world, deadline_ns) ||
+		(!gives_up && !dist__sim_time_is_up(rank))));
+	dist__sim_watch_note(rank);
+	if (world->ended)
+		return world->end_error;
+	if (!rank->awaits_key)
+		return DIST_OK;
+	rank->awaits_key = false;
+	return DIST_ERR_TIMEOUT;
+}
+
+/* Who is awoken looks for the key itself. */
+static void has_stored(uint64_t key)
+{
+	struct dist__sim_world *world = caller()->world;
+
+	for (int i = 0; i < world->present; i++) {
+		struct dist__sim_rank *rank = &world->ranks[i];
+
+		if (!rank->awaits_key || rank->awaited != key)
+			continue;
+		rank->awaits_key = false;
+		dist__sim_gate_open(world, &rank->actor.gate);
+	}
 }
 
 /* ---- joining -------------------------------------------------------- */
@@ -678,6 +723,8 @@ const struct dist__world dist__sim_world = {
 	.own = own,
 	.is_available = is_available,
 	.pause = pause_rank,
+	.await_key = await_key,
+	.has_stored = has_stored,
 	.default_timeout_ns = DIST_TIMEOUT_DEFAULT,
 	.attach = attach,
 	.launch = launch,

@@ -62,7 +62,9 @@ struct dist__sim_rank {
 	bool wrote;       /* it has posted a message or receive */
 	uint32_t num_any; /* receives from any source that it has posted */
 	struct dist__request *look; /* the operation whose test it awaits */
-	uint32_t num_looks;         /* tests so far; the last result was: */
+	bool awaits_key;            /* of a store, whose hash is: */
+	uint64_t awaited;
+	uint32_t num_looks; /* tests so far; the last result was: */
 	bool seen;
 	struct dist__sim_rank *next_unsettled;
 	bool unsettled; /* a queue of it changed in this instant */

@@ -176,6 +176,26 @@ dist_store_delete_key(struct dist_store *store, const char *key, bool *deleted);
 DIST_MUST_CHECK enum dist_error dist_store_num_keys(struct dist_store *store,
 						    int64_t *num_keys);
 
+/* ---- source lines ---------------------------------------------------- */
+
+/* dist_store_at notes the line of the caller's next call on a store, by which a
+ * verdict names it, and returns store; file is copied. The macros below put it
+ * before every call that stores or may wait. */
+struct dist_store *dist_store_at(struct dist_store *store, const char *file,
+				 int line);
+
+#define DIST_STORE_HERE(store) dist_store_at((store), __FILE__, __LINE__)
+#define dist_store_set(store, ...)                                             \
+	(dist_store_set)(DIST_STORE_HERE(store), __VA_ARGS__)
+#define dist_store_get(store, ...)                                             \
+	(dist_store_get)(DIST_STORE_HERE(store), __VA_ARGS__)
+#define dist_store_add(store, ...)                                             \
+	(dist_store_add)(DIST_STORE_HERE(store), __VA_ARGS__)
+#define dist_store_compare_set(store, ...)                                     \
+	(dist_store_compare_set)(DIST_STORE_HERE(store), __VA_ARGS__)
+#define dist_store_wait(store, ...)                                            \
+	(dist_store_wait)(DIST_STORE_HERE(store), __VA_ARGS__)
+
 #ifdef __cplusplus
 }
 #endif

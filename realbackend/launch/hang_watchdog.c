@@ -9,6 +9,7 @@
 #include "check/proof.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/wait.h"
 
 #define PATIENCE_NS ((int64_t)5 * 1000000000)
 /* Looks at the leader's own records while they may not change. */
@@ -144,6 +145,24 @@ static int find_damaged(const struct check_board *board)
 	return first < board->world_size ? (int)first : -1;
 }
 
+/* Whether nobody but the ranks' own threads can set a key. */
+static bool are_alone(const struct dist__agent *agent,
+		      const struct dist__workers *workers,
+		      const struct check_board *board)
+{
+	if (agent->store) /* on other nodes, too */
+		return false;
+	for (int i = 0; i < workers->started; i++) {
+		const struct dist__child *child = &workers->children[i];
+		const struct check_slot *slot = &board->slots[child->rank];
+
+		if (!child->ended &&
+		    dist__thread_count(slot->pid) != slot->library_threads + 1)
+			return false;
+	}
+	return true;
+}
+
 /* Over a library of collectives ranks agree before they call it
  * (realbackend/agree). */
 static struct check_rules rules_of(const struct dist__job_spec *spec)
@@ -162,7 +181,7 @@ void dist__hang_watchdog_judge(struct dist__hang_watchdog *watchdog,
 			       const struct dist__agent *agent,
 			       struct dist__workers *workers)
 {
-	const struct check_rules rules = rules_of(workers->plumbing.spec);
+	struct check_rules rules = rules_of(workers->plumbing.spec);
 	struct check_cause cause = {.weight = CHECK_CAUSE_PROVED};
 	struct check_verdict verdict = {CHECK_FINE, -1};
 	struct check_board *board = dist__status_request_found(request);
@@ -171,6 +190,7 @@ void dist__hang_watchdog_judge(struct dist__hang_watchdog *watchdog,
 	if (board && is_watched(watchdog, agent, workers) &&
 	    stood_still(watchdog, agent, board)) {
 		revive(board, workers);
+		rules.alone = are_alone(agent, workers, board);
 		verdict = check_prove(board, &rules);
 		damaged = find_damaged(board);
 	}

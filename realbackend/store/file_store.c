@@ -173,6 +173,7 @@ enum dist_error dist__file_store_open(const char *path, int world_size,
 		return DIST_ERR_NO_MEMORY;
 	memcpy(file->path, path, len + 1);
 	file->world_size = (size_t)world_size;
+	file->base.users = world_size;
 	file->self.pid = (long)getpid();
 	if (gethostname(file->self.host, sizeof file->self.host - 1) != 0)
 		strcpy(file->self.host, "?");

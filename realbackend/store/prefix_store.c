@@ -30,7 +30,7 @@ static enum dist_error prefix_ask(struct dist_store *store,
 	error = request->op == DIST__STORE_WAIT
 			? dist__store_wait_for(inner, request->key,
 					       request->timeout_ns)
-			: inner->kind->ask(inner, request);
+			: dist__store_do(inner, request);
 	request->key = key;
 	return error;
 }
@@ -68,6 +68,7 @@ enum dist_error dist_prefix_store_new(const char *prefix,
 		return DIST_ERR_NO_MEMORY;
 	prefixed->base.kind = &prefix_kind;
 	prefixed->base.timeout_ns = inner->timeout_ns;
+	prefixed->base.users = inner->users;
 	prefixed->inner = inner;
 	memcpy(prefixed->prefix, prefix, len);
 	prefixed->prefix[len] = '/';

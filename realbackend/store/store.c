@@ -4,8 +4,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "check/record.h"
 #include "core/backend.h"
 #include "base/clock.h"
+#include "base/hash.h"
 
 /* Between two looks: an eighth of the time waited so far, within these. A
  * simulation has no upper bound, so that a long wait takes few looks. */
@@ -52,23 +54,45 @@ enum dist_error dist__patience_pause(struct dist__patience *patience)
 	return DIST_OK;
 }
 
+static uint64_t hash_of(struct dist__bytes key)
+{
+	return dist__hash_bytes(DIST__HASH_BEGIN, key.data, key.len);
+}
+
+enum dist_error dist__store_do(struct dist_store *store,
+			       struct dist__store_request *request)
+{
+	const struct dist__world *here = dist__world_here();
+	enum dist_error error = store->kind->ask(store, request);
+
+	if (here && !error &&
+	    (request->op == DIST__STORE_SET || request->op == DIST__STORE_ADD ||
+	     request->op == DIST__STORE_COMPARE_SET))
+		here->has_stored(hash_of(request->key));
+	return error;
+}
+
 enum dist_error dist__store_wait_for(struct dist_store *store,
 				     struct dist__bytes key, int64_t timeout_ns)
 {
+	const struct dist__world *here = dist__world_here();
 	struct dist__patience patience = {.left_ns = timeout_ns};
 	struct dist__store_request request = {
 		.op = DIST__STORE_WAIT, .key = key, .timeout_ns = timeout_ns};
 	enum dist_error error;
 
 	/* A rank that slept for real would stop all others of a simulation. */
-	if (store->kind->waits && !dist__world_here())
+	if (store->kind->waits && !here)
 		return store->kind->ask(store, &request);
 	request.op = DIST__STORE_CHECK;
 	for (;;) {
 		error = store->kind->ask(store, &request);
 		if (error || request.there)
 			return error;
-		error = dist__patience_pause(&patience);
+		error = here ? here->await_key(
+				       hash_of(key), timeout_ns,
+				       timeout_ns < DIST_STORE_TIMEOUT_DEFAULT)
+			     : dist__patience_pause(&patience);
 		if (error)
 			return error;
 	}
@@ -83,9 +107,61 @@ static void give(const struct dist__store_request *request, char **value,
 		*len = request->found.len;
 }
 
-enum dist_error dist__store_get_within(struct dist_store *store,
-				       const char *key, int64_t timeout_ns,
-				       char **value, size_t *len)
+bool dist__store_local_host(struct dist_store *store, char *text, size_t size)
+{
+	return store->kind->local_host &&
+	       store->kind->local_host(store, text, size);
+}
+
+/* ---- what the rank's records say of it ---------------------------------- */
+
+/* The line of the call that comes next. */
+static _Thread_local struct check_site noted;
+
+struct dist_store *dist_store_at(struct dist_store *store, const char *file,
+				 int line)
+{
+	check_site_set(&noted, file, line);
+	return store;
+}
+
+static struct check_site take_site(void)
+{
+	const struct check_site site = noted;
+
+	noted = (struct check_site){.line = 0};
+	return site;
+}
+
+/* A wait as the program called it. */
+struct call {
+	const char *op;
+	int64_t timeout_ns;
+	struct check_site site;
+};
+
+/* Waits for key, for what is left of the call's time. A rank that is a process
+ * has recorded it before the simulation, which it asks, waits. */
+static enum dist_error await(struct dist_store *store, const char *key,
+			     int64_t left_ns, const struct call *call)
+{
+	struct check_slot *slot = dist__records_own();
+	uint32_t number = 0;
+	enum dist_error error;
+
+	if (slot && slot->state != CHECK_RANK_WAITING)
+		number = check_await_key(slot, call->op, key, call->timeout_ns,
+					 store->users, &call->site);
+	error = dist__store_wait_for(store, dist__bytes_text(key), left_ns);
+	if (number)
+		check_await_key_end(slot, number, (int32_t)error);
+	return error;
+}
+
+/* Gets the value of key; call: NULL where the program made none. */
+static enum dist_error get(struct dist_store *store, const char *key,
+			   int64_t timeout_ns, const struct call *call,
+			   char **value, size_t *len)
 {
 	struct dist__store_request request = {.op = DIST__STORE_GET,
 					      .key = dist__bytes_text(key)};
@@ -98,16 +174,34 @@ enum dist_error dist__store_get_within(struct dist_store *store,
 		if (error || request.there)
 			return error;
 		/* Deleted between the wait and the look: it waits anew. */
-		error = dist__store_wait_for(store, request.key, timeout_ns);
+		error = call ? await(store, key, timeout_ns, call)
+			     : dist__store_wait_for(store, request.key,
+						    timeout_ns);
 		if (error)
 			return error;
 	}
 }
 
-bool dist__store_local_host(struct dist_store *store, char *text, size_t size)
+enum dist_error dist__store_get_within(struct dist_store *store,
+				       const char *key, int64_t timeout_ns,
+				       char **value, size_t *len)
 {
-	return store->kind->local_host &&
-	       store->kind->local_host(store, text, size);
+	return get(store, key, timeout_ns, NULL, value, len);
+}
+
+/* Executes a request that stores. */
+static enum dist_error put(struct dist_store *store, const char *key,
+			   struct dist__store_request *request)
+{
+	const struct check_site site = take_site();
+	struct check_slot *slot = dist__records_own();
+	enum dist_error error;
+
+	request->key = dist__bytes_text(key);
+	error = dist__store_do(store, request);
+	if (slot && !error)
+		check_store(slot, key, &site);
+	return error;
 }
 
 /* ---- the public calls --------------------------------------------------- */
@@ -132,29 +226,31 @@ enum dist_error dist_store_set_timeout(struct dist_store *store,
 	return DIST_OK;
 }
 
-enum dist_error dist_store_set(struct dist_store *store, const char *key,
-			       const void *value, size_t len)
+enum dist_error(dist_store_set)(struct dist_store *store, const char *key,
+				const void *value, size_t len)
 {
+	struct dist__store_request request = {.op = DIST__STORE_SET,
+					      .value = {value, len}};
+
 	if (!store || !is_key(key) || (len && !value) ||
 	    len > DIST_STORE_MAX_VALUE)
 		return DIST_ERR_INVALID_ARGUMENT;
-	return store->kind->ask(store, &(struct dist__store_request){
-					       .op = DIST__STORE_SET,
-					       .key = dist__bytes_text(key),
-					       .value = {value, len}});
+	return put(store, key, &request);
 }
 
-enum dist_error dist_store_get(struct dist_store *store, const char *key,
-			       char **value, size_t *len)
+enum dist_error(dist_store_get)(struct dist_store *store, const char *key,
+				char **value, size_t *len)
 {
+	struct call call = {.op = "store_get", .site = take_site()};
+
 	if (!store || !is_key(key) || !value)
 		return DIST_ERR_INVALID_ARGUMENT;
-	return dist__store_get_within(store, key, store->timeout_ns, value,
-				      len);
+	call.timeout_ns = store->timeout_ns;
+	return get(store, key, store->timeout_ns, &call, value, len);
 }
 
-enum dist_error dist_store_add(struct dist_store *store, const char *key,
-			       int64_t amount, int64_t *sum)
+enum dist_error(dist_store_add)(struct dist_store *store, const char *key,
+				int64_t amount, int64_t *sum)
 {
 	struct dist__store_request request = {.op = DIST__STORE_ADD,
 					      .number = amount};
@@ -162,17 +258,16 @@ enum dist_error dist_store_add(struct dist_store *store, const char *key,
 
 	if (!store || !is_key(key) || !sum)
 		return DIST_ERR_INVALID_ARGUMENT;
-	request.key = dist__bytes_text(key);
-	error = store->kind->ask(store, &request);
+	error = put(store, key, &request);
 	if (!error)
 		*sum = request.number;
 	return error;
 }
 
-enum dist_error dist_store_compare_set(struct dist_store *store,
-				       const char *key, const char *expected,
-				       const char *desired, char **value,
-				       size_t *len)
+enum dist_error(dist_store_compare_set)(struct dist_store *store,
+					const char *key, const char *expected,
+					const char *desired, char **value,
+					size_t *len)
 {
 	struct dist__store_request request = {.op = DIST__STORE_COMPARE_SET};
 	enum dist_error error;
@@ -181,10 +276,9 @@ enum dist_error dist_store_compare_set(struct dist_store *store,
 	    strlen(expected) > DIST_STORE_MAX_VALUE ||
 	    strlen(desired) > DIST_STORE_MAX_VALUE)
 		return DIST_ERR_INVALID_ARGUMENT;
-	request.key = dist__bytes_text(key);
 	request.expected = dist__bytes_text(expected);
 	request.value = dist__bytes_text(desired);
-	error = store->kind->ask(store, &request);
+	error = put(store, key, &request);
 	if (!error)
 		give(&request, value, len);
 	return error;
@@ -200,10 +294,11 @@ static bool are_keys(const char *const *keys, size_t num_keys)
 	return true;
 }
 
-enum dist_error dist_store_wait(struct dist_store *store,
-				const char *const *keys, size_t num_keys,
-				int64_t timeout_ns)
+enum dist_error(dist_store_wait)(struct dist_store *store,
+				 const char *const *keys, size_t num_keys,
+				 int64_t timeout_ns)
 {
+	struct call call = {.op = "store_wait", .site = take_site()};
 	int64_t deadline_ns, left_ns;
 	enum dist_error error = DIST_OK;
 
@@ -211,14 +306,14 @@ enum dist_error dist_store_wait(struct dist_store *store,
 		return DIST_ERR_INVALID_ARGUMENT;
 	if (timeout_ns == DIST_TIMEOUT_OF_STORE)
 		timeout_ns = store->timeout_ns;
-	/* In a simulation hardly any of this time passes. */
+	call.timeout_ns = timeout_ns;
 	deadline_ns = dist__clock_after(timeout_ns);
 	for (size_t i = 0; i < num_keys && !error; i++) {
-		left_ns = deadline_ns == DIST_TIMEOUT_NEVER
-				  ? DIST_TIMEOUT_NEVER
-				  : deadline_ns - dist__clock_ns();
-		error = dist__store_wait_for(store, dist__bytes_text(keys[i]),
-					     left_ns > 0 ? left_ns : 0);
+		left_ns =
+			deadline_ns == DIST_TIMEOUT_NEVER || dist__world_here()
+				? timeout_ns
+				: deadline_ns - dist__clock_ns();
+		error = await(store, keys[i], left_ns > 0 ? left_ns : 0, &call);
 	}
 	return error;
 }

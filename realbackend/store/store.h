@@ -11,6 +11,7 @@
 struct dist_store {
 	const struct dist__store_kind *kind;
 	int64_t timeout_ns;
+	int users; /* processes that use it, itself included; 0: unknown */
 };
 
 /* Called from any thread, concurrently; a kind does its own locking. Lengths of
@@ -35,6 +36,11 @@ struct dist__store_kind {
 /* dist__store_local_host calls local_host; false if that is NULL. */
 bool dist__store_local_host(struct dist_store *store, char *text, size_t size);
 
+/* dist__store_do calls ask(), and wakes the ranks of a simulation that wait for
+ * what it stores. */
+enum dist_error dist__store_do(struct dist_store *store,
+			       struct dist__store_request *request);
+
 /* dist__store_wait_for waits until key, which is legal, exists. Errors: any
  * store error; TIMEOUT: it does not come; DEADLOCK. */
 enum dist_error dist__store_wait_for(struct dist_store *store,
@@ -47,8 +53,8 @@ enum dist_error dist__store_get_within(struct dist_store *store,
 				       const char *key, int64_t timeout_ns,
 				       char **value, size_t *len);
 
-/* The state of a wait by polling, of a rank of a simulation or a store that
- * cannot wait. */
+/* The state of a wait by polling, of a rank of a simulation for a store that is
+ * not served yet, or for one that cannot wait. */
 struct dist__patience {
 	int64_t left_ns, waited_ns;
 };

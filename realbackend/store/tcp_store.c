@@ -244,6 +244,7 @@ enum dist_error dist_tcp_store_new(const char *host, int port, int world_size,
 	tcp->base.kind = &tcp_kind;
 	tcp->base.timeout_ns =
 		timeout_ns ? timeout_ns : DIST_STORE_TIMEOUT_DEFAULT;
+	tcp->base.users = world_size;
 	tcp->port = port;
 	tcp->host = strdup(host);
 	error = tcp->host ? DIST_OK : DIST_ERR_NO_MEMORY;

@@ -62,6 +62,7 @@ static int rank_main(void *arg)
 	dist_ddp_free(job.ddp);
 	left = dist_destroy_process_group(job.world);
 	dist_work_free(job.left);
+	dist_store_free(job.store);
 	free(job.memory);
 	return error || left;
 }

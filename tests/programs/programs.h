@@ -14,6 +14,7 @@
 
 #include <lockstep/ddp.h>
 #include <lockstep/dist.h>
+#include <lockstep/store.h>
 #include <stdlib.h>
 
 /* What a rank of a program knows. */
@@ -26,6 +27,7 @@ struct job {
 	 */
 	struct dist_ddp *ddp;
 	struct dist_work *left;
+	struct dist_store *store;
 	void *memory;
 };
 

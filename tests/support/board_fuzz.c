@@ -172,7 +172,7 @@ static const char *judge(uint64_t *state, const struct check_board *board)
 	struct check_verdict verdict;
 	const char *failure;
 
-	(void)check_prove(board, &(struct check_rules){0, false});
+	(void)check_prove(board, &(struct check_rules){.timeout_ns = 0});
 	verdict = check_judge_cause(board, &facts, &cause);
 	failure = tell(board, &facts, &verdict);
 	return failure ? failure : tell(board, &facts, &status);

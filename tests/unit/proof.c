@@ -298,7 +298,7 @@ static void expect(const struct proof_case *c, enum check_verdict_kind kind)
 
 static void prove(const struct proof_case *c, size_t num, bool agreed)
 {
-	const struct check_rules rules = {60 * SECOND, agreed};
+	const struct check_rules rules = {60 * SECOND, agreed, false};
 
 	for (size_t i = 0; i < num; i++) {
 		struct check_board *board = board_after(&c[i]);
@@ -351,10 +351,39 @@ Test(proof, proves_more_where_ranks_agree_before)
 	/* Who has left may yet be sent what it is sent by itself. */
 	board = board_after(&agreeing[1]);
 	cr_expect_eq(
-		check_prove(board, &(struct check_rules){60 * SECOND, false})
+		check_prove(board,
+			    &(struct check_rules){.timeout_ns = 60 * SECOND})
 			.kind,
 		CHECK_FINE);
 	free(board);
+}
+
+/* Rank 1 of two waits for a key, and rank 0 has ended. */
+static int judge_key(int64_t timeout_ns, int users, bool alone)
+{
+	const struct check_rules rules = {.timeout_ns = 60 * SECOND,
+					  .alone = alone};
+	struct check_board *board = calloc(1, check_board_bytes(2));
+	enum check_verdict_kind kind;
+
+	cr_assert_not_null(board);
+	check_board_init(board, 2);
+	board->slots[0].state = CHECK_RANK_FINISHED;
+	check_await_key(&board->slots[1], "store_get", "k", timeout_ns, users,
+			&(struct check_site){"a.c", 3});
+	kind = check_prove(board, &rules).kind;
+	free(board);
+	return (int)kind;
+}
+
+/* Threads and other processes may set it, and who set a time has plans. */
+Test(proof, a_key_that_only_ranks_can_set)
+{
+	cr_expect_eq(judge_key(300 * SECOND, 2, true), CHECK_DEADLOCK);
+	cr_expect_eq(judge_key(300 * SECOND, 2, false), CHECK_FINE);
+	cr_expect_eq(judge_key(300 * SECOND, 0, true), CHECK_FINE);
+	cr_expect_eq(judge_key(300 * SECOND, 3, true), CHECK_FINE);
+	cr_expect_eq(judge_key(59 * SECOND, 2, true), CHECK_FINE);
 }
 
 /* A call that one never made, and that the others could do without, is the

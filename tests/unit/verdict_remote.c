@@ -81,8 +81,9 @@ static void finish(struct check_board *board)
 static void expect_proved(const struct check_board *board,
 			  enum check_verdict_kind kind)
 {
-	cr_expect_eq(check_prove(board, &(struct check_rules){0, false}).kind,
-		     kind);
+	cr_expect_eq(
+		check_prove(board, &(struct check_rules){.timeout_ns = 0}).kind,
+		kind);
 }
 
 /* Rank 0 calls f on rank 1, which calls g on rank 0, which calls f again where

@@ -17,6 +17,7 @@ _SIGNATURES = {
     "seat_ranks": (c_int,),
     "seat_reap": (c_int, POINTER(c_int)),
     "seat_store_new": (c_int, POINTER(c_void_p)),
+    "store_at": (c_void_p, c_void_p, c_char_p, c_int),
     "store_free": (None, c_void_p),
     "store_set_timeout": (c_int, c_void_p, c_int64),
     "store_set": (c_int, c_void_p, c_char_p, c_char_p, c_size_t),

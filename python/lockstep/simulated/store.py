@@ -8,6 +8,7 @@ import sys
 from ctypes import byref, c_bool, c_char_p, c_int64, c_void_p
 from urllib.parse import parse_qs, urlparse
 
+from .. import source
 from . import seat
 
 _kept = []
@@ -46,6 +47,11 @@ def install():
             # C++ keeps its half of a store, and calls this one.
             _kept.append(self)
 
+        def _here(self):
+            """The handle; the call that takes it stands at the user's line."""
+            return seat.lib.store_at(self._handle,
+                                     *source.here(sys._getframe(2)))
+
         def _check(self, error, what, keys=()):
             if not error:
                 return
@@ -70,24 +76,24 @@ def install():
 
         def set(self, key, value):
             value = _bytes(value)
-            self._check(seat.lib.store_set(self._handle, _bytes(key), value,
+            self._check(seat.lib.store_set(self._here(), _bytes(key), value,
                                            len(value)), "set")
 
         def get(self, key):
-            error, value = seat.take(seat.lib.store_get, self._handle,
+            error, value = seat.take(seat.lib.store_get, self._here(),
                                      _bytes(key))
             self._check(error, "get", [key])
             return value
 
         def add(self, key, amount):
             total = c_int64()
-            self._check(seat.lib.store_add(self._handle, _bytes(key), amount,
+            self._check(seat.lib.store_add(self._here(), _bytes(key), amount,
                                            byref(total)), "add")
             return total.value
 
         def compare_set(self, key, expected, desired):
             error, value = seat.take(
-                seat.lib.store_compare_set, self._handle, _bytes(key),
+                seat.lib.store_compare_set, self._here(), _bytes(key),
                 _bytes(expected), _bytes(desired))
             self._check(error, "compare_set")
             return value
@@ -101,7 +107,7 @@ def install():
         def wait(self, keys, timeout=None):
             limit = self._timeout if timeout is None else timeout
             self._check(seat.lib.store_wait(
-                self._handle, *_keys(keys), _nanoseconds(limit)), "wait", keys)
+                self._here(), *_keys(keys), _nanoseconds(limit)), "wait", keys)
 
         def delete_key(self, key):
             deleted = c_bool()
