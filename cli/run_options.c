@@ -58,9 +58,9 @@ const struct option run_options[] = {
 	 .help = "sim, ranks as processes: time of computing: none, cpu:FACTOR "
 		 "(processor time x FACTOR), roofline:GPU or table:FILE",
 	 .usual = "none"},
-	{"represent", OPTION_TEXT, AT(represent), "1:N",
-	 .help = "sim: run only rank 0, which represents N ranks that do the "
-		 "same"},
+	{"represent", OPTION_TEXT, AT(represent), "R:N",
+	 .help = "sim: run R ranks that stand for N: rank r for r + R, r + 2R, "
+		 "..., which do the same"},
 	{"torch-backend-as", OPTION_TEXT, AT(torch_backend_as), "NAME,...",
 	 .help = "PyTorch backends that Lockstep replaces: gloo, nccl, or none",
 	 .usual = "gloo with tcp, nccl with nccl, both with sim"},

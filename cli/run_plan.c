@@ -122,9 +122,9 @@ static int choose_nproc(const struct run_request *request,
 		text = request->world_size;
 	}
 	if (!text && alone && request->represent &&
-	    strncmp(request->represent, "1:", 2) == 0) {
+	    strchr(request->represent, ':')) {
 		option = "--represent";
-		text = request->represent + 2;
+		text = strchr(request->represent, ':') + 1;
 	}
 	if (!text && alone) {
 		option = "WORLD_SIZE";
@@ -133,7 +133,22 @@ static int choose_nproc(const struct run_request *request,
 	return text ? parse_nproc(request, option, text, plan) : DIST_EXIT_OK;
 }
 
-/* --represent: the ranks that rank 0 stands for are those that there are. */
+/* Reads R:N, R ranks that stand for N; false: it is none. */
+static bool read_represent(const char *text, int *running, int *ranks)
+{
+	const char *colon = strchr(text, ':');
+	char first[16];
+
+	if (!colon || colon - text >= (ptrdiff_t)sizeof first)
+		return false;
+	memcpy(first, text, (size_t)(colon - text));
+	first[colon - text] = '\0';
+	return run_number(first, 1, 1 << 24, running) &&
+	       run_number(colon + 1, 1, 1 << 24, ranks) &&
+	       *ranks % *running == 0;
+}
+
+/* --represent: the ranks that some stand for are those that there are. */
 static int check_represent(const struct run_request *request,
 			   struct run_plan *plan)
 {
@@ -141,14 +156,14 @@ static int check_represent(const struct run_request *request,
 		dist__variable_or(request->represent, "LOCKSTEP_REPRESENT");
 	const char *option =
 		request->represent ? "--represent" : "LOCKSTEP_REPRESENT";
-	int ranks;
+	int running, ranks;
 
 	if (!text)
 		return DIST_EXIT_OK;
-	if (strncmp(text, "1:", 2) != 0 ||
-	    !run_number(text + 2, 1, 1 << 24, &ranks))
+	if (!read_represent(text, &running, &ranks))
 		return run_refuse(option, text,
-				  "expected 1:N, one rank that stands for N");
+				  "expected R:N, R ranks that stand for N, a "
+				  "multiple of R");
 	if (!plan->world->in_process)
 		return run_refuse(
 			option, text,

@@ -174,6 +174,8 @@ bool dist__debug_parse(enum dist__debug *level, const char *text);
 struct dist__place {
 	int rank;
 	int world_size;
+	int num_running; /* ranks from here on are stood for by those before; 0:
+			    all run */
 	int64_t timeout_ns;
 	enum dist__debug debug;
 	struct dist__transport *transport;

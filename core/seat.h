@@ -30,7 +30,7 @@ struct dist__seat_head {
 	uint64_t magic;
 	uint64_t layout; /* DIST__SEAT_LAYOUT of the process that made it */
 	int32_t world_size;
-	int32_t present;    /* ranks with a seat: all, or rank 0 for all */
+	int32_t present;    /* ranks with a seat: all, or the first, for all */
 	int32_t debug;      /* enum dist__debug */
 	char records[64];   /* file of the board */
 	int64_t records_at; /* offset of rank 0's slot in it */

@@ -299,6 +299,7 @@ static enum dist_error agree_aside(struct making *making, uint32_t *first)
 	const struct dist__members *members = &making->members;
 	struct dist_group *root = making->parent->root;
 	int n = members->world_size, place = 0;
+	int running = making->parent->place.num_running;
 	int self = dist__global_rank(members, members->rank);
 	int *ranks = malloc((size_t)n * sizeof *ranks);
 	int64_t id = root->next_id;
@@ -309,6 +310,8 @@ static enum dist_error agree_aside(struct making *making, uint32_t *first)
 	for (int i = 0; i < n; i++)
 		ranks[i] = dist__global_rank(members, i);
 	qsort(ranks, (size_t)n, sizeof *ranks, by_number);
+	while (running > 0 && n > 0 && ranks[n - 1] >= running)
+		n--;
 	while (ranks[place] != self)
 		place++;
 	making->lowest = ranks[0];

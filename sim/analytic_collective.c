@@ -1,5 +1,6 @@
 #include "sim/analytic_collective.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,8 @@ struct dist__sim_analytic {
 	uint32_t group;
 	int *ranks; /* global; owned */
 	int size;
-	int awaited; /* those of them that are there */
+	int awaited;    /* those of them that run */
+	int *stand_ins; /* NULL: all do; owned */
 	bool measured;
 	struct fabric fabric; /* then */
 	bool lost;            /* a rank has left */
@@ -60,6 +62,13 @@ enum dist_error dist__sim_analytic_measure(struct dist__sim_analytic *meeting)
 	return error;
 }
 
+static void round_free(struct dist__sim_round *round)
+{
+	dist__sim_brought_free(round->brought);
+	free(round->sum);
+	free(round);
+}
+
 static void meeting_free(struct dist__sim_analytic *meeting)
 {
 	struct dist__sim_round *round;
@@ -72,10 +81,10 @@ static void meeting_free(struct dist__sim_analytic *meeting)
 	}
 	while ((round = meeting->first)) {
 		meeting->first = round->next;
-		free(round->sum);
-		free(round);
+		round_free(round);
 	}
 	dist__sim_traffic_free(meeting->sitting.known);
+	free(meeting->stand_ins);
 	free(meeting->ranks);
 	free(meeting);
 }
@@ -86,6 +95,26 @@ static struct dist__sim_analytic **list_of(struct dist__sim_world *world,
 	uint32_t number = group * 31 + (uint32_t)leader;
 
 	return &world->meetings[number % DIST__SIM_MEETINGS];
+}
+
+/* False: no memory, or somebody of no class; then the world has ended. */
+static bool find_stand_ins(struct dist__sim_analytic *meeting)
+{
+	struct dist__sim_world *world = meeting->world;
+	struct dist_message message;
+	int lacks;
+
+	meeting->stand_ins =
+		dist__sim_stand_ins(meeting->ranks, meeting->size,
+				    world->present, &meeting->awaited, &lacks);
+	if (lacks < 0)
+		return meeting->stand_ins;
+	snprintf(message.text, sizeof message.text,
+		 "a group has rank %d without rank %d, which stands for it: "
+		 "expected both or none of them",
+		 lacks, lacks % world->present);
+	dist__sim_break(world, message.text);
+	return false;
 }
 
 static struct dist__sim_analytic *
@@ -108,8 +137,12 @@ meeting_new(const struct dist__sim_rank *rank,
 	meeting->joined = rank->joined;
 	meeting->group = members->group_id;
 	meeting->size = size;
-	meeting->awaited =
-		rank->world->present < rank->world->world_size ? 1 : size;
+	meeting->awaited = size;
+	if (rank->world->present < rank->world->world_size &&
+	    !find_stand_ins(meeting)) {
+		meeting_free(meeting);
+		return NULL;
+	}
 	list = list_of(rank->world, dist__global_rank(members, 0),
 		       meeting->group);
 	meeting->next = *list;
@@ -340,8 +373,15 @@ static enum dist_error combine(struct dist__sim_round *round,
 	return DIST_OK;
 }
 
+static struct dist__sim_seats seats_of(const struct dist__sim_analytic *meeting,
+				       int self)
+{
+	return (struct dist__sim_seats){self, meeting->size,
+					meeting->stand_ins};
+}
+
 struct dist__sim_round *dist__sim_come(struct dist__sim_analytic *meeting,
-				       const struct dist__op *op)
+				       const struct dist__op *op, int self)
 {
 	struct dist__sim_actor *actor = dist__engine->self();
 	struct dist__sim_round *round;
@@ -362,6 +402,11 @@ struct dist__sim_round *dist__sim_come(struct dist__sim_analytic *meeting,
 		error = DIST_ERR_MISMATCH;
 	else
 		error = combine(round, op);
+	if (!error && meeting->stand_ins) {
+		const struct dist__sim_seats seats = seats_of(meeting, self);
+
+		error = dist__sim_bring(op, &seats, &round->brought);
+	}
 	if (error)
 		fail(meeting, round, error);
 	else if (round->came == meeting->awaited && !round->error)
@@ -388,8 +433,7 @@ void dist__sim_round_drop(struct dist__sim_analytic *meeting,
 	*link = round->next;
 	if (meeting->last == round)
 		meeting->last = before;
-	free(round->sum);
-	free(round);
+	round_free(round);
 }
 
 /* ---- waiting ----------------------------------------------------------- */
@@ -476,18 +520,36 @@ void **dist__sim_shared(struct dist__transport *t,
 
 /* ---- what takes no time ------------------------------------------------ */
 
-void dist__sim_round_store(const struct dist__sim_analytic *meeting,
-			   const struct dist__sim_round *round, int rank,
-			   const struct dist__op *op)
+static enum dist_error take(const struct dist__sim_analytic *meeting,
+			    const struct dist__sim_round *round, int self,
+			    const struct dist__op *op)
+{
+	const struct dist__sim_seats seats = seats_of(meeting, self);
+	struct dist_message message = {""};
+	enum dist_error error =
+		dist__sim_take(op, &seats, round->brought, &message);
+
+	if (error != DIST_ERR_MISMATCH)
+		return error;
+	dist__sim_break(meeting->world, message.text);
+	return meeting->world->end_error;
+}
+
+enum dist_error dist__sim_round_store(const struct dist__sim_analytic *meeting,
+				      const struct dist__sim_round *round,
+				      int self, const struct dist__op *op)
 {
 	const struct dist_tensor *t = &op->tensor;
 
+	if (meeting->stand_ins)
+		return take(meeting, round, self, op);
 	if (!round->sum || bytes_of(op) == 0 ||
-	    (op->kind == DIST__REDUCE && op->peer != rank))
-		return;
+	    (op->kind == DIST__REDUCE && op->peer != self))
+		return DIST_OK;
 	memcpy(t->data, round->sum, bytes_of(op));
 	if (op->reduce_op == DIST_AVG)
 		dist__divide(t->dtype, t->data, t->numel, meeting->size);
+	return DIST_OK;
 }
 
 enum dist_error dist__sim_hand_over(struct dist__transport *t,
@@ -498,14 +560,15 @@ enum dist_error dist__sim_hand_over(struct dist__transport *t,
 	struct dist__sim_analytic *meeting =
 		dist__sim_analytic_of(rank, members);
 	struct dist__sim_round *round =
-		meeting ? dist__sim_come(meeting, op) : NULL;
+		meeting ? dist__sim_come(meeting, op, members->rank) : NULL;
 	enum dist_error error;
 
 	if (!round)
 		return DIST_ERR_NO_MEMORY;
 	error = dist__sim_round_wait(rank, round, op->deadline_ns);
 	if (!error)
-		dist__sim_round_store(meeting, round, members->rank, op);
+		error = dist__sim_round_store(meeting, round, members->rank,
+					      op);
 	dist__sim_round_drop(meeting, round);
 	return error;
 }

@@ -8,6 +8,7 @@
 #ifndef LOCKSTEP_SIM_ANALYTIC_COLLECTIVE_H
 #define LOCKSTEP_SIM_ANALYTIC_COLLECTIVE_H
 
+#include "sim/stand_in.h"
 #include "sim/traffic.h"
 #include "sim/world.h"
 
@@ -29,6 +30,7 @@ struct dist__sim_round {
 	size_t numel, result_numel;
 	void *sum; /* of the inputs so far, owned; NULL: no data, or not
 		      combined here */
+	struct dist__sim_brought *brought; /* where ranks stand for others */
 	struct dist__sim_waiter *waiters;
 
 	/* At flow, once all ranks have come: */
@@ -55,11 +57,11 @@ dist__sim_analytic_of(struct dist__sim_rank *rank,
  * before the first collective that takes time. Errors: NO_MEMORY. */
 enum dist_error dist__sim_analytic_measure(struct dist__sim_analytic *meeting);
 
-/* dist__sim_come enters the calling actor's rank for op, and returns the round
- * with a reference for it; NULL: no memory. Never blocks. A round that can no
- * longer complete has an error. */
+/* dist__sim_come enters the calling actor's rank, `self` in the group, for op,
+ * and returns the round with a reference for it; NULL: no memory. Never blocks.
+ * A round that can no longer complete has an error. */
 struct dist__sim_round *dist__sim_come(struct dist__sim_analytic *meeting,
-				       const struct dist__op *op);
+				       const struct dist__op *op, int self);
 
 /* dist__sim_round_over returns whether dist__sim_round_wait() would return at
  * once. */
@@ -76,11 +78,13 @@ enum dist_error dist__sim_round_wait(struct dist__sim_rank *rank,
  * its data combined; those of an untimed op have. */
 bool dist__sim_can_combine(const struct dist__op *op);
 
-/* dist__sim_round_store stores what all have brought to a complete round, if
- * `rank` of the group has a result of op and it was combined. */
-void dist__sim_round_store(const struct dist__sim_analytic *meeting,
-			   const struct dist__sim_round *round, int rank,
-			   const struct dist__op *op);
+/* dist__sim_round_store stores what follows for `self` of the group from what
+ * all have brought to a complete round of op, if that was combined or ranks
+ * stand for others. Errors: NO_MEMORY; IO (those do not do the same, which has
+ * ended the world). */
+enum dist_error dist__sim_round_store(const struct dist__sim_analytic *meeting,
+				      const struct dist__sim_round *round,
+				      int self, const struct dist__op *op);
 
 /* dist__sim_round_look lets the time of an unsuccessful test of the round pass.
  */

@@ -14,14 +14,12 @@
 
 #include "coll/p2p_backend.h"
 #include "core/op.h"
-#include "core/reduce.h"
 #include "sim/analytic_collective.h"
 #include "sim/lane.h"
 #include "sim/progress.h"
 
-/* ---- what rank 0 alone can know ------------------------------------------ */
-
-/* Whether the result of op is known. */
+/* Whether the result of op follows from what a few ranks that stand for all
+ * bring. */
 static bool knows_result(const struct dist__op *op)
 {
 	if (dist__op_sides(op)->bundle.kind == DIST__DEVICES)
@@ -32,135 +30,15 @@ static bool knows_result(const struct dist__op *op)
 		op->reduce_op != DIST_PREMUL_SUM);
 }
 
-/* Combines `ranks` times what data holds, doubling what is combined already;
- * scratch has room for it twice. */
-static void combine(const struct dist__op *op, const struct dist_tensor *t,
-		    int ranks, char *scratch)
-{
-	size_t bytes = t->numel * dist_dtype_size(t->dtype);
-	char *doubled = scratch, *copy = scratch + bytes;
-
-	memcpy(doubled, t->data, bytes);
-	for (int left = ranks - 1; left > 0; left /= 2) {
-		if (left % 2)
-			dist__reduce(t->dtype, op->reduce_op, t->data, doubled,
-				     t->numel);
-		memcpy(copy, doubled, bytes);
-		dist__reduce(t->dtype, op->reduce_op, doubled, copy, t->numel);
-	}
-}
-
-/* Makes of what a rank has that of all together. */
-static enum dist_error combine_all(const struct dist__op *op,
-				   const struct dist_tensor *t, int ranks)
-{
-	size_t bytes = t->numel * dist_dtype_size(t->dtype);
-	char *scratch;
-
-	/* The average of equals is any of them. */
-	if (!t->data || bytes == 0 || op->reduce_op == DIST_AVG)
-		return DIST_OK;
-	scratch = malloc(2 * bytes);
-	if (!scratch)
-		return DIST_ERR_NO_MEMORY;
-	combine(op, t, ranks, scratch);
-	free(scratch);
-	return DIST_OK;
-}
-
-static void copy(struct dist_tensor to, struct dist_tensor from)
-{
-	size_t numel = to.numel < from.numel ? to.numel : from.numel;
-
-	if (to.data && from.data)
-		memmove(to.data, from.data, numel * dist_dtype_size(to.dtype));
-}
-
-/* Every part of out is what each rank has for this one. */
-static void spread(const struct dist__parts *out, struct dist_tensor from)
-{
-	for (int i = 0; i < out->count; i++)
-		copy(dist__part(out, i), from);
-}
-
-static enum dist_error do_one(const struct dist__op *op,
-			      const struct dist__sides *sides, int rank,
-			      int ranks)
-{
-	const struct dist__parts *in = &sides->in;
-
-	switch (op->kind) {
-	case DIST__ALL_REDUCE:
-	case DIST__REDUCE:
-		return combine_all(op, &op->tensor, ranks);
-	case DIST__REDUCE_SCATTER:
-		copy(op->tensor, dist__part(in, rank));
-		return combine_all(op, &op->tensor, ranks);
-	case DIST__ALL_GATHER:
-	case DIST__GATHER:
-		spread(&sides->out, op->tensor);
-		break;
-	case DIST__ALL_TO_ALL:
-		spread(&sides->out, dist__part(in, rank));
-		break;
-	case DIST__SCATTER:
-		if (in->count > 0)
-			copy(op->tensor, dist__part(in, rank));
-		break;
-	default:
-		break;
-	}
-	return DIST_OK;
-}
-
-/* One of several operations that are done as one. */
-static enum dist_error do_nth(const struct dist__op *op, size_t n, int rank,
-			      int ranks)
-{
-	const struct dist__bundle *bundle = &op->sides->bundle;
-	struct dist__parts none = {.count = 0}, parts = none;
-	struct dist__sides sides = {.in = none};
-	struct dist__op one = *op;
-	bool gathers = op->kind == DIST__ALL_GATHER;
-
-	parts.count = ranks;
-	one.tensor = bundle->in[n];
-	if (bundle->out && gathers) {
-		parts.whole = bundle->out[n];
-		sides.out = parts;
-	} else if (bundle->out) {
-		parts.whole = bundle->in[n];
-		sides.in = parts;
-		one.tensor = bundle->out[n];
-	}
-	return do_one(&one, &sides, rank, ranks);
-}
-
-/* Writes the known result of op on `rank` of a group of
- * `ranks`. The output of a scatter from another rank is not changed. Errors:
- * NO_MEMORY. */
-static enum dist_error write_result(const struct dist__op *op, int rank,
-				    int ranks)
-{
-	const struct dist__sides *sides = dist__op_sides(op);
-	enum dist_error error = DIST_OK;
-
-	if (!sides->bundle.kind)
-		return do_one(op, sides, rank, ranks);
-	for (size_t i = 0; i < sides->bundle.num && !error; i++)
-		error = do_nth(op, i, rank, ranks);
-	return error;
-}
-
 /* ---- the back end -------------------------------------------------------- */
 
 struct formula_backend {
 	struct dist__backend base;
 	struct dist__backend *inner; /* message by message; owned */
 	struct dist__sim_rank *rank;
-	int size;   /* of the group */
-	int self;   /* the rank's number there */
-	bool alone; /* the rank stands for all */
+	int size;       /* of the group */
+	int self;       /* the rank's number there */
+	bool stands_in; /* not all ranks run */
 	struct dist__sim_analytic *meeting;
 	struct dist__sim_round *last; /* the rank came to, held; or NULL */
 	struct dist__lane *lane;      /* NULL until the first use */
@@ -216,7 +94,7 @@ static bool carries_data(const struct formula_backend *b,
 static bool needs_messages(const struct formula_backend *b,
 			   const struct dist__op *op)
 {
-	if (b->alone && knows_result(op))
+	if (b->stands_in && knows_result(op))
 		return false;
 	return op->kind == DIST__MONITORED_BARRIER ||
 	       dist__op_sides(op)->bundle.kind == DIST__DEVICES ||
@@ -229,7 +107,7 @@ static bool needs_messages(const struct formula_backend *b,
 static struct dist__sim_round *come(struct formula_backend *b,
 				    struct dist__op *op)
 {
-	struct dist__sim_round *round = dist__sim_come(b->meeting, op);
+	struct dist__sim_round *round = dist__sim_come(b->meeting, op, b->self);
 
 	if (!round)
 		return NULL;
@@ -249,10 +127,8 @@ static enum dist_error finish(struct formula_backend *b, struct dist__op *op,
 {
 	int64_t end_ns = dist__sim_now_ns(b->rank->world);
 
-	if (!error && b->alone && !op->phantom)
-		error = write_result(op, b->self, b->size);
-	else if (!error)
-		dist__sim_round_store(b->meeting, round, b->self, op);
+	if (!error)
+		error = dist__sim_round_store(b->meeting, round, b->self, op);
 	if (error) {
 		error = b->failed ? DIST_ERR_ABORTED : error;
 		b->failed = true;
@@ -484,6 +360,7 @@ enum dist_error dist__sim_formula_new(const struct dist__place *place,
 {
 	struct formula_backend *b = calloc(1, sizeof *b);
 	struct dist__backend *inner = NULL;
+	enum dist_error error;
 
 	if (!b ||
 	    dist__p2p_backend_new(place, members, &inner, NULL) != DIST_OK) {
@@ -497,11 +374,13 @@ enum dist_error dist__sim_formula_new(const struct dist__place *place,
 	b->rank = (struct dist__sim_rank *)place->transport;
 	b->size = members->world_size;
 	b->self = members->rank;
-	b->alone = b->rank->world->present < b->rank->world->world_size;
+	b->stands_in = b->rank->world->present < b->rank->world->world_size;
 	b->meeting = dist__sim_analytic_of(b->rank, members);
 	*backend = &b->base;
 	if (b->meeting && !dist__sim_analytic_measure(b->meeting))
 		return DIST_OK;
+	error = b->rank->world->ended ? b->rank->world->end_error
+				      : DIST_ERR_NO_MEMORY;
 	free_backend(&b->base);
-	return DIST_ERR_NO_MEMORY;
+	return error;
 }

@@ -184,6 +184,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 	*place = (struct dist__place){
 		.rank = rank->rank,
 		.world_size = world->world_size,
+		.num_running = world->present,
 		.timeout_ns = options->timeout_ns ? options->timeout_ns
 						  : world->timeout_ns,
 		.debug = world->debug,
@@ -244,8 +245,8 @@ static bool can_flow(const struct dist__sim_world *world)
 	       dist__graph_read_factors(world->platform->graph).is_linear;
 }
 
-/* Schedules are searched, and seen again, message by message; where rank 0
- * stands for all, there is nobody to send one to. */
+/* Schedules are searched, and seen again, message by message; where ranks
+ * stand for others, there is nobody to send one to. */
 static enum dist_error open_fidelity(struct dist__sim_world *world,
 				     const struct dist_launch_options *options,
 				     struct dist_message *message)
@@ -280,7 +281,7 @@ static enum dist_error open_fidelity(struct dist__sim_world *world,
 				       message);
 	if (alone && world->fidelity != DIST__FIDELITY_FORMULA)
 		return refuse_fidelity(
-			world, "formula where rank 0 stands for all", message);
+			world, "formula where ranks stand for others", message);
 	return DIST_OK;
 }
 
@@ -406,10 +407,23 @@ open_platform(struct dist__sim_world *world,
 	if (!error)
 		error = start_engine(world, options->engine, message);
 	world->present = world->world_size;
-	if (!error && (dist__platform_is_any(world->platform) ||
-		       (represents && *represents)))
+	if (error)
+		return error;
+	if (represents && *represents)
+		world->present = (int)strtol(represents, NULL, 10);
+	else if (dist__platform_is_any(world->platform))
 		world->present = 1;
-	return error;
+	if (world->present < 1 || world->world_size % world->present)
+		return dist__refuse(message,
+				    "LOCKSTEP_REPRESENT: %.20s: expected a "
+				    "number that divides that of the ranks",
+				    represents);
+	if (dist__platform_is_any(world->platform) && world->present > 1)
+		return dist__refuse(message,
+				    "%.200s: its nodes represent any number: "
+				    "expected --represent 1:N",
+				    options->platform);
+	return DIST_OK;
 }
 
 /* Adds a cost that the profile may leave out. */

@@ -41,11 +41,11 @@
 /* So many messages at once need no memory but the stack's. */
 #define FEW_REQUESTS 16
 
-/* What is said of a message where rank 0 stands for all. */
-#define ALONE                                                                  \
-	"rank 0 stands for all, which do the same: expected no groups of "     \
-	"some "                                                                \
-	"ranks, no messages, no monitored_barrier and no premul_sum"
+/* What is said of a message where ranks stand for others. */
+#define STANDS_IN                                                              \
+	"ranks stand for others, which do the same: expected messages among "  \
+	"those that run alone, no groups made by their members alone, no "     \
+	"monitored_barrier and no premul_sum"
 
 static struct dist__sim_rank *rank_of(struct dist__transport *t)
 {
@@ -171,6 +171,21 @@ static double send_copy_s(const struct dist__sim_rank *rank,
 				rank->world->profile.send_Bps);
 }
 
+/* Whether all who may be at the other end run; those who run make a collective
+ * of messages only among themselves if they are all. */
+static bool is_among_running(const struct dist__sim_world *world,
+			     const struct dist__message *m)
+{
+	if (world->present == world->world_size)
+		return true;
+	if (m->tag < 0 || m->peer != DIST_ANY_SOURCE)
+		return m->tag >= 0 && m->peer < world->present;
+	for (int i = 0; i < m->members->world_size; i++)
+		if (dist__global_rank(m->members, i) >= world->present)
+			return false;
+	return true;
+}
+
 /* A send is on its way while the sender's core copies it. */
 static enum dist_error post(struct dist__sim_rank *rank,
 			    const struct dist__message *m, bool is_send,
@@ -185,8 +200,8 @@ static enum dist_error post(struct dist__sim_rank *rank,
 	enum dist_error error;
 	double copy_s = 0;
 
-	if (world->present < world->world_size) {
-		dist__sim_break(world, ALONE);
+	if (!is_among_running(world, m)) {
+		dist__sim_break(world, STANDS_IN);
 		return world->end_error;
 	}
 	assert(m->peer < world->world_size);

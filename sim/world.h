@@ -104,7 +104,8 @@ struct dist__sim_world {
 	int64_t timeout_ns;
 	enum dist__debug debug;
 	int world_size;
-	int present; /* ranks that run: all, or only rank 0, for all */
+	int present; /* ranks that run: all, or the first, for all (stand_in.h)
+		      */
 	struct dist__sim_rank *ranks;
 	int *nodes; /* of every rank; NULL: each has its own */
 	int (*rank_main)(void *arg);

@@ -225,3 +225,8 @@ enum dist__debug dist__seat_debug(void)
 {
 	return (enum dist__debug)here.head->debug;
 }
+
+int dist__seat_running(void)
+{
+	return here.head->present;
+}

@@ -39,7 +39,9 @@ struct dist__seat_head *dist__seat_find(void);
 /* dist__seat_records returns the rank's records; NULL: no seat is open. */
 struct check_slot *dist__seat_records(void);
 
-/* dist__seat_debug returns the simulation's debug level. */
+/* dist__seat_debug returns the simulation's debug level, dist__seat_running how
+ * many ranks run. */
 enum dist__debug dist__seat_debug(void);
+int dist__seat_running(void);
 
 #endif

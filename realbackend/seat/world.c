@@ -275,6 +275,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 	*place = (struct dist__place){
 		.rank = seat->rank,
 		.world_size = seat->world_size,
+		.num_running = dist__seat_running(),
 		.timeout_ns = seat->time_ns,
 		.debug = dist__seat_debug(),
 		.transport = &transport,

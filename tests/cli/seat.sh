@@ -67,10 +67,13 @@ expect 1 check "${sim[@]}" 3 --expect "$scratch/order" "$seat" many 4
 expect 0 run "${sim[@]}" 8 --fidelity formula "$seat" same
 expect 0 run --backend sim --platform star-1024 --represent 1:1024 "$seat" same
 expect_out '^0 of 1024 at [1-9][0-9]* ns$'
-expect_refusal 'expected 1:N' run "${sim[@]}" 8 --represent 2:8 "$seat" same
+expect 0 run "${sim[@]}" 8 --represent 2:8 "$seat" same
+expect_refusal 'expected R:N' run "${sim[@]}" 8 --represent 3:8 "$seat" same
 expect_refusal 'as many ranks as' run "${sim[@]}" 4 --represent 1:8 "$seat" same
 expect 2 run "${sim[@]}" 8 --represent 1:8 "$seat" all
-expect_err '^lockstep: rank 0 stands for all, .* expected no groups .*, no messages'
+expect_err '^lockstep: broadcast: rank 1 .* and rank 0, which stands for it, brings none: expected ranks that do the same$'
+expect 2 run "${sim[@]}" 8 --represent 1:8 "$seat" cross
+expect_err '^lockstep: ranks stand for others, .* expected messages among those'
 
 # A program that knows nothing of us is started as often as there are ranks.
 program plain <<'SCRIPT'

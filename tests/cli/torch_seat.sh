@@ -82,6 +82,20 @@ expect_err 'rank 0 of the simulation started this process, which is no rank itse
 expect 0 run --backend sim --platform star-1024 --represent 1:1024 "$trains" train
 grep -qF '[' "$scratch/out" || fail "no numbers of a rank that stands for 1024"
 
+# So may some, each for a class; what cannot be so is refused or found.
+stand=(run --backend sim --platform star-8 --represent)
+for ranks in 1 4; do
+	expect 0 "${stand[@]}" "$ranks:8" tests/torch/represent.py all "$ranks"
+done
+expect 10 "${stand[@]}" 2:8 tests/torch/represent.py branch
+expect_err '^  rank 0 called all_reduce\(sum, float32, 1\)'
+expect 2 "${stand[@]}" 1:8 tests/torch/represent.py root
+expect_err '^lockstep: broadcast: rank 7 of the group brings data, and rank 0, which stands for it, brings none'
+expect 2 "${stand[@]}" 1:8 tests/torch/represent.py splits
+expect_err '^lockstep: all_to_all: rank 0 of the group has room for 2 elements of rank 1, for which rank 0 stands with 1'
+expect 2 "${stand[@]}" 2:8 tests/torch/represent.py apart
+expect_err '^lockstep: a group has rank 7 without rank 1, which stands for it'
+
 # Computing is charged where that is asked for.
 expect 0 "${sim[@]}" 2 --compute cpu:10 "$trains" train
 expect_refusal 'expected none, cpu' "${sim[@]}" 2 --compute gpu "$script"
