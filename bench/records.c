@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "check/record.h"
-#include "core/group.h"
+#include "core/state.h"
 
 enum { MOST_TURNS = 2000, JOBS = 7 };
 

@@ -22,7 +22,7 @@
 #ifndef LOCKSTEP_CORE_BUFFER_CHECK_H
 #define LOCKSTEP_CORE_BUFFER_CHECK_H
 
-#include "core/group.h"
+#include "core/state.h"
 
 struct dist__buffer_check;
 

@@ -7,7 +7,7 @@
 #ifndef LOCKSTEP_CORE_BUFFER_CHECK_STATE_H
 #define LOCKSTEP_CORE_BUFFER_CHECK_STATE_H
 
-#include "core/group.h"
+#include "core/state.h"
 #include "check/watch/points.h"
 
 /* A tensor of the op, as the caller passed it. */
@@ -71,10 +71,6 @@ bool dist__buffer_check_is_guarded(const struct dist__buffer_check *watch);
  * other operations may guard, for us; false guards it again. */
 void dist__region_lift(const struct dist__buffer_check *watch,
 		       const struct dist__region *region, bool lifted);
-
-/* dist__region_change returns the first byte of region that differs from its
- * value at the call, now or at an earlier look. NULL: none. */
-const char *dist__region_change(const struct dist__region *region);
 
 /* dist__region_access returns the access that touched region, if a guard or a
  * watchpoint saw it. change: a byte that differs, NULL: none. */

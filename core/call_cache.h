@@ -6,7 +6,7 @@
 #ifndef LOCKSTEP_CORE_CALL_CACHE_H
 #define LOCKSTEP_CORE_CALL_CACHE_H
 
-#include "core/group.h"
+#include "core/state.h"
 
 /* Tensors of a list that are remembered; a call with a longer list is checked
  * each time. */

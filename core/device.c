@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/group.h"
+#include "core/state.h"
 
 enum dist_error dist_device_alloc(struct dist_group *group, size_t bytes,
 				  void **memory)

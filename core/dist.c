@@ -2,7 +2,7 @@
  * dist.c - the entry points of the collectives: each describes its operation
  * and submits it.
  */
-#include "core/group.h"
+#include "core/state.h"
 
 /* The macros of dist.h note the caller's line; here are the functions. */
 #undef dist_all_reduce

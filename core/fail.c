@@ -1,6 +1,6 @@
 /* fail.c - stores the failure of a call or a group, and its message. */
 #include "base/text.h"
-#include "core/group.h"
+#include "core/state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "core/group.h"
+#include "core/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "base/wait.h"
 #include "check/record.h"
+#include "core/threads.h"
 #include "lockstep/measure.h"
 
 /* Opens the back end, under the recorder if any. */

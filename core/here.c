@@ -4,7 +4,7 @@
  */
 #include <stdatomic.h>
 
-#include "core/group.h"
+#include "core/state.h"
 
 /* A process is one rank, or runs one simulation, at a time. */
 static const struct dist__world *_Atomic entered;

@@ -1,6 +1,6 @@
 /* monitored_barrier.c - a barrier that names the ranks that did not come. */
 #include "base/text.h"
-#include "core/group.h"
+#include "core/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

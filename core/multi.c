@@ -2,7 +2,7 @@
  * multi.c - the entry points that take several tensors: coalesced operations,
  * and one tensor for each device of a process.
  */
-#include "core/group.h"
+#include "core/state.h"
 
 /* The macros of dist.h note the caller's line; here are the functions. */
 #undef dist_all_reduce_coalesced

@@ -1,6 +1,6 @@
 /* multi_check.c - checks the tensors of one call against each other. */
 #include "base/text.h"
-#include "core/group.h"
+#include "core/state.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * p2p.c - the entry points of point-to-point messages, one by one and in
  * batches.
  */
-#include "core/group.h"
+#include "core/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* parts_check.c - checks the parts of one call against each other. */
 #include "core/capability.h"
-#include "core/group.h"
+#include "core/state.h"
 
 /* The check of one call. */
 struct checker {

@@ -3,7 +3,7 @@
  * Number i of the group is the value after DIST_PREMUL_SUM + i.
  */
 #include "base/array.h"
-#include "core/group.h"
+#include "core/state.h"
 
 #include <math.h>
 

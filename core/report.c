@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "check/record.h"
-#include "core/group.h"
+#include "core/state.h"
 
 /* Writes down what every two ranks of an all-to-all must agree about. */
 static void record_parts(const struct dist_group *group,

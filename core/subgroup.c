@@ -11,7 +11,7 @@
  * binomial tree of them, by rank; the lists are the messages' fingerprint.
  */
 #include "base/text.h"
-#include "core/group.h"
+#include "core/state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

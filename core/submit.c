@@ -4,7 +4,7 @@
  * All code below this file relies on the descriptor.
  */
 #include "base/hash.h"
-#include "core/group.h"
+#include "core/state.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "base/wait.h"
 #include "core/capability.h"
-#include "core/group.h"
+#include "core/state.h"
 
 bool dist__work_enter(struct dist_work *work, int64_t deadline_ns)
 {

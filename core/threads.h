@@ -11,14 +11,9 @@
 #ifndef LOCKSTEP_CORE_THREADS_H
 #define LOCKSTEP_CORE_THREADS_H
 
-#include <pthread.h>
-
 #include "lockstep/dist.h"
 
-struct dist__threads {
-	pthread_mutex_t mutex;
-	pthread_cond_t left; /* a thread has returned from the back end */
-};
+struct dist__threads; /* core/state.h */
 
 /*
  * dist__work_enter waits until no other thread is in the back end for work, or

@@ -1,10 +1,11 @@
-#include "core/group.h"
+#include "core/state.h"
 
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "check/record.h"
 #include "core/buffer_check.h"
+#include "core/threads.h"
 
 #undef dist_work_wait
 

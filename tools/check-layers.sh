@@ -6,7 +6,10 @@
 # of libc and those that its line names. It may call what the folders of the
 # former define, and dist_...() where it may include lockstep/. No folder at the
 # top may need another that needs it, over however many others; nor a file of
-# these folders another of them:
+# these folders another of them; in the strict ones a header counts to the file
+# of its name:
+strict='base core core/rpc check/watch realbackend/wire realbackend/store realbackend/mpi worlds ddp
+model/training model/cluster model/loopback'
 downhill='base core core/rpc check check/recorder check/watch sim sim/engine sim/explore
 sim/platform sim/seat
 realbackend/wire realbackend/store realbackend/launch realbackend/agree realbackend/nccl realbackend/mpi realbackend/seat trace worlds ddp model/training
@@ -193,7 +196,7 @@ top() {
 }
 
 pairs=$(mktemp)
-trap 'rm -f "$pairs" "$pairs.words"' EXIT
+trap 'rm -f "$pairs" "$pairs.words" "$pairs.units"' EXIT
 calls "$@" >"$pairs" 2>"$pairs.words"
 includes >>"$pairs"
 if [ -s "$pairs.words" ]; then
@@ -211,6 +214,16 @@ top <"$pairs" >"$pairs.words"
 circle_of folders <"$pairs.words"
 awk '/\.o / && $1 != $2' "$pairs" >"$pairs.words"
 circle_of files <"$pairs.words"
+for folder in $strict; do
+	grep -H '^#include "' "$folder"/*.[ch] | awk -F '[:"]' '{
+		sub(/[.][ch]$/, ".o", $1)
+		sub(/[.]h$/, ".o", $3)
+		print $1, $3
+	}' | cat - "$pairs.words" | awk -v folder="$folder/" '
+		{ other = $2; sub(/[^\/]*$/, "", other); own = $1; sub(/[^\/]*$/, "", own) }
+		own == folder && other == folder && $1 != $2' >"$pairs.units"
+	circle_of "files and headers" <"$pairs.units"
+done
 
 # Options are structs. The environment is read where a process, or a world in
 # it, begins; and where the system's own folders, libraries and terminal are.

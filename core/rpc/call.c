@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/rpc/rpc.h"
+#include "core/rpc/state.h"
 
 /* ---- beginning ------------------------------------------------------ */
 

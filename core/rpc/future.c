@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "core/rpc/rpc.h"
+#include "core/rpc/state.h"
 
 /* ---- life ----------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "core/rpc/rpc.h"
+#include "core/rpc/state.h"
 
 static void work(void *arg)
 {

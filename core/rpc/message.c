@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/rpc/rpc.h"
+#include "core/rpc/state.h"
 
 /* Frames have the tag 0, others a tag each: bodies by their sender, odd, and
  * replies by their receiver, even. */

@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "core/rpc/rpc.h"
+#include "core/rpc/state.h"
 
 static int global_of(const struct dist_rpc *rpc, int worker)
 {

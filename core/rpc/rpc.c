@@ -1,7 +1,7 @@
 /*
  * rpc.c - a worker: how it begins and ends, names, functions.
  */
-#include "core/rpc/rpc.h"
+#include "core/rpc/state.h"
 
 #include <ctype.h>
 #include <stdio.h>

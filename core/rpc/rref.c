@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "core/rpc/rpc.h"
+#include "core/rpc/state.h"
 
 struct dist_rref {
 	struct dist_rpc *rpc;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/rpc/rpc.h"
+#include "core/rpc/state.h"
 
 /* ---- functions ------------------------------------------------------ */
 

@@ -11,7 +11,7 @@
  * A request about a value that its REMOTE has not brought yet creates the
  * value.
  */
-#include "core/rpc/rpc.h"
+#include "core/rpc/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/rpc/rpc.h"
+#include "core/rpc/state.h"
 
 static _Thread_local struct dist_message last_message;
 static _Thread_local struct dist__site next_site;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/group.h"
+#include "core/state.h"
 #include "lockstep/dist.h"
 #include "tests/support/threaded.h"
 

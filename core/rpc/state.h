@@ -1,5 +1,5 @@
 /*
- * rpc.h - remote calls: messages, calls in flight, lanes that serve calls,
+ * state.h - remote calls: messages, calls in flight, lanes that serve calls,
  * references.
  *
  * A message is a frame of fixed size and, if its bytes do not fit in there, a
@@ -15,14 +15,14 @@
  *
  * Private to core/rpc/.
  */
-#ifndef LOCKSTEP_CORE_RPC_RPC_H
-#define LOCKSTEP_CORE_RPC_RPC_H
+#ifndef LOCKSTEP_CORE_RPC_STATE_H
+#define LOCKSTEP_CORE_RPC_STATE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "core/group.h"
+#include "core/state.h"
 #include "core/transport.h"
 #include "lockstep/rpc.h"
 

@@ -1,16 +1,18 @@
 /*
- * group.h - the structs of a process group and a work handle.
+ * state.h - a rank's state in core/: the structs of a process group and a work
+ * handle, and what the files of core/ do with them.
  *
  * Private to core/.
  */
-#ifndef LOCKSTEP_CORE_GROUP_H
-#define LOCKSTEP_CORE_GROUP_H
+#ifndef LOCKSTEP_CORE_STATE_H
+#define LOCKSTEP_CORE_STATE_H
+
+#include <pthread.h>
 
 #include "base/hash.h"
 #include "check/record.h"
 #include "core/backend.h"
 #include "core/buffer_pool.h"
-#include "core/threads.h"
 
 struct dist__call_cache;
 
@@ -19,6 +21,12 @@ struct dist__call_cache;
 struct dist__label {
 	char text[CHECK_LABEL];
 	uint64_t terms;
+};
+
+/* The lock of a rank that has several threads; see core/threads.h. */
+struct dist__threads {
+	pthread_mutex_t mutex;
+	pthread_cond_t left; /* a thread has returned from the back end */
 };
 
 struct dist_group {
