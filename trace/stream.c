@@ -1,6 +1,5 @@
 #include "trace/stream.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -23,16 +22,18 @@ struct stream {
 	const char *path;
 	const struct dist__trace_visitor *visitor;
 	struct dist_message *message;
-	int c; /* the character at hand, or AT_END */
-	int line;
-	int column;  /* of c, in bytes, from 1 */
-	bool broken; /* reading failed: IO, not syntax */
-	int reason;  /* why the file itself failed, as errno; 0: it did not */
+	/* The character at hand, or AT_END; the one before, and behind. */
+	struct place {
+		int c, line, column; /* in bytes, from 1 */
+	} at, before;
+	int behind;
+	bool is_back; /* behind is known */
+	bool broken;  /* reading failed: IO, not syntax */
+	int reason;   /* why the file itself failed, as errno; 0: it did not */
 	unsigned char buffer[16384];
 	int filled, taken;
-	char *text; /* the value being cut out */
-	size_t len, capacity;
-	int text_line, text_column; /* of its first character */
+	size_t len;         /* of the value being parsed */
+	struct place value; /* its first character */
 };
 
 /* ---- characters ------------------------------------------------------- */
@@ -55,19 +56,34 @@ static void fill(struct stream *s)
 
 static void advance(struct stream *s)
 {
-	if (s->c == '\n') {
-		s->line++;
-		s->column = 0;
+	struct place *at = &s->at;
+
+	s->before = *at;
+	if (at->c == '\n') {
+		at->line++;
+		at->column = 0;
 	}
-	s->column++;
-	if (s->taken == s->filled)
+	at->column++;
+	if (!s->is_back && s->taken == s->filled)
 		fill(s);
-	s->c = s->taken < s->filled ? s->buffer[s->taken++] : AT_END;
+	if (s->is_back)
+		at->c = s->behind;
+	else
+		at->c = s->taken < s->filled ? s->buffer[s->taken++] : AT_END;
+	s->is_back = false;
+}
+
+static void go_back(struct stream *s)
+{
+	s->behind = s->at.c;
+	s->is_back = true;
+	s->at = s->before;
 }
 
 static void skip_space(struct stream *s)
 {
-	while (s->c == ' ' || s->c == '\t' || s->c == '\n' || s->c == '\r')
+	while (s->at.c == ' ' || s->at.c == '\t' || s->at.c == '\n' ||
+	       s->at.c == '\r')
 		advance(s);
 }
 
@@ -93,16 +109,16 @@ static enum dist_error fail(struct stream *s, const char *text)
 				       "%.300s: cannot be read: %s", s->path,
 				       strerror(s->reason));
 	if (s->broken)
-		return fail_at(s, s->line, s->column, DIST_ERR_IO,
+		return fail_at(s, s->at.line, s->at.column, DIST_ERR_IO,
 			       "the compressed data is damaged or incomplete");
-	return fail_at(s, s->line, s->column, DIST_ERR_INVALID_ARGUMENT,
-		       s->c == AT_END ? "the file ends too early" : text);
+	return fail_at(s, s->at.line, s->at.column, DIST_ERR_INVALID_ARGUMENT,
+		       s->at.c == AT_END ? "the file ends too early" : text);
 }
 
 static enum dist_error expect(struct stream *s, int c, const char *text)
 {
 	skip_space(s);
-	if (s->c != c)
+	if (s->at.c != c)
 		return fail(s, text);
 	advance(s);
 	return DIST_OK;
@@ -110,85 +126,47 @@ static enum dist_error expect(struct stream *s, int c, const char *text)
 
 /* ---- values ----------------------------------------------------------- */
 
-static enum dist_error take(struct stream *s)
+/* Gives the JSON library one character, so that it takes no more than the
+ * value's. */
+static size_t feed(void *to, size_t size, void *arg)
 {
-	size_t capacity = s->capacity ? 2 * s->capacity : 1024;
-	char *text;
+	struct stream *s = arg;
 
-	if (s->c == AT_END)
-		return fail(s, "");
-	if (s->len == s->capacity) {
-		if (capacity > LONGEST_VALUE)
-			return fail(s, "no value of a trace is this long");
-		text = realloc(s->text, capacity);
-		if (!text)
-			return fail_at(s, s->line, s->column,
-				       DIST_ERR_NO_MEMORY, "out of memory");
-		s->text = text;
-		s->capacity = capacity;
-	}
-	s->text[s->len++] = (char)s->c;
+	(void)size;
+	if (s->at.c == AT_END || ++s->len > LONGEST_VALUE)
+		return 0;
+	*(char *)to = (char)s->at.c;
 	advance(s);
-	return DIST_OK;
+	return 1;
 }
 
-static enum dist_error take_string(struct stream *s)
-{
-	enum dist_error error = take(s);
-
-	while (!error && s->c != '"') {
-		if (s->c == '\\')
-			error = take(s);
-		if (!error)
-			error = take(s);
-	}
-	return error ? error : take(s);
-}
-
-/* Where a number or a word at the outermost level ends. */
-static bool ends_scalar(int c)
-{
-	return c == ',' || c == ']' || c == '}' || c == ':' || c == AT_END ||
-	       isspace(c);
-}
-
-/* Cuts the next value out into s->text, looking at brackets and strings only;
- * what lies between them is the JSON library's business. */
-static enum dist_error cut_value(struct stream *s)
-{
-	enum dist_error error = DIST_OK;
-	int depth = 0;
-
-	skip_space(s);
-	s->len = 0;
-	s->text_line = s->line;
-	s->text_column = s->column;
-	if (ends_scalar(s->c))
-		return fail(s, "expected a value");
-	do {
-		if (s->c == '"') {
-			error = take_string(s);
-			continue;
-		}
-		depth += s->c == '{' || s->c == '[';
-		depth -= s->c == '}' || s->c == ']';
-		error = take(s);
-	} while (!error &&
-		 (depth > 0 || (!ends_scalar(s->c) &&
-				strchr("\"}]", s->text[s->len - 1]) == NULL)));
-	return error;
-}
-
-static enum dist_error parse_text(struct stream *s, json_t **value)
+static enum dist_error parse_value(struct stream *s, json_t **value)
 {
 	json_error_t error;
+	int line;
 
-	*value = json_loadb(s->text, s->len, JSON_DECODE_ANY, &error);
+	skip_space(s);
+	s->value = s->at;
+	s->len = 0;
+	*value = NULL;
+	if (s->at.c == AT_END || strchr(",]}:", s->at.c))
+		return fail(s, "expected a value");
+	*value = json_load_callback(
+		feed, s, JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK, &error);
+	/* What ends a number or a word is none of it. */
+	if (*value && !json_is_object(*value) && !json_is_array(*value) &&
+	    !json_is_string(*value) && s->at.c != AT_END)
+		go_back(s);
 	if (*value)
 		return DIST_OK;
-	return fail_at(s, s->text_line + error.line - 1,
+	if (s->len > LONGEST_VALUE)
+		return fail(s, "no value of a trace is this long");
+	if (s->at.c == AT_END)
+		return fail(s, "");
+	line = s->value.line + error.line - 1;
+	return fail_at(s, line,
 		       error.line > 1 ? error.column
-				      : s->text_column + error.column - 1,
+				      : s->value.column + error.column - 1,
 		       DIST_ERR_INVALID_ARGUMENT, error.text);
 }
 
@@ -196,7 +174,7 @@ static enum dist_error parse_text(struct stream *s, json_t **value)
 static enum dist_error refused(struct stream *s, enum dist_error error,
 			       const struct dist_message *text)
 {
-	return error ? fail_at(s, s->text_line, s->text_column, error,
+	return error ? fail_at(s, s->value.line, s->value.column, error,
 			       text->text)
 		     : DIST_OK;
 }
@@ -204,12 +182,9 @@ static enum dist_error refused(struct stream *s, enum dist_error error,
 static enum dist_error read_event(struct stream *s)
 {
 	struct dist_message text = {""};
-	enum dist_error error = cut_value(s);
-	json_t *event = NULL;
+	json_t *event;
+	enum dist_error error = parse_value(s, &event);
 
-	if (error)
-		return error;
-	error = parse_text(s, &event);
 	if (!error)
 		error = refused(
 			s, s->visitor->event(event, s->visitor->arg, &text),
@@ -223,14 +198,14 @@ static enum dist_error read_events(struct stream *s)
 	enum dist_error error = expect(s, '[', "expected an array of events");
 
 	skip_space(s);
-	if (!error && s->c == ']') {
+	if (!error && s->at.c == ']') {
 		advance(s);
 		return DIST_OK;
 	}
 	while (!error) {
 		error = read_event(s);
 		skip_space(s);
-		if (error || s->c != ',')
+		if (error || s->at.c != ',')
 			break;
 		advance(s);
 	}
@@ -240,11 +215,9 @@ static enum dist_error read_events(struct stream *s)
 static enum dist_error read_plain_member(struct stream *s, const char *key)
 {
 	struct dist_message text = {""};
-	enum dist_error error = cut_value(s);
-	json_t *value = NULL;
+	json_t *value;
+	enum dist_error error = parse_value(s, &value);
 
-	if (!error)
-		error = parse_text(s, &value);
 	if (!error)
 		error = refused(
 			s,
@@ -260,11 +233,9 @@ static enum dist_error read_member(struct stream *s, bool *has_events)
 	json_t *key = NULL;
 
 	skip_space(s);
-	if (s->c != '"')
+	if (s->at.c != '"')
 		return fail(s, "expected the name of a member");
-	error = cut_value(s);
-	if (!error)
-		error = parse_text(s, &key);
+	error = parse_value(s, &key);
 	if (!error)
 		error = expect(s, ':', "expected ':'");
 	if (!error && strcmp(json_string_value(key), "traceEvents") == 0) {
@@ -286,23 +257,23 @@ static enum dist_error read_root(struct stream *s)
 
 	advance(s);
 	/* Editors on Windows put a byte order mark in front. */
-	for (const char *c = "\xEF\xBB\xBF"; *c && s->c == (unsigned char)*c;
+	for (const char *c = "\xEF\xBB\xBF"; *c && s->at.c == (unsigned char)*c;
 	     c++)
 		advance(s);
-	s->column = 1;
+	s->at.column = 1;
 	error = expect(s, '{', "not a trace: expected '{'");
 	skip_space(s);
-	while (!error && s->c != '}') {
+	while (!error && s->at.c != '}') {
 		error = read_member(s, &has_events);
 		skip_space(s);
-		if (error || s->c != ',')
+		if (error || s->at.c != ',')
 			break;
 		advance(s);
 	}
 	if (!error)
 		error = expect(s, '}', "expected ',' or '}'");
 	skip_space(s);
-	if (!error && (s->c != AT_END || s->broken))
+	if (!error && (s->at.c != AT_END || s->broken))
 		error = fail(s, "expected the end of the file");
 	if (!error && !has_events)
 		error = fail_at(s, 1, 1, DIST_ERR_INVALID_ARGUMENT,
@@ -324,7 +295,7 @@ enum dist_error dist__trace_visit(const char *path,
 	s->path = path;
 	s->visitor = visitor;
 	s->message = message;
-	s->line = 1;
+	s->at.line = 1;
 	errno = 0;
 	fd = dist__input_fd(path);
 	s->file = fd < 0 ? NULL : gzdopen(fd, "rb");
@@ -338,7 +309,6 @@ enum dist_error dist__trace_visit(const char *path,
 	}
 	error = read_root(s);
 	gzclose(s->file);
-	free(s->text);
 	free(s);
 	return error;
 }
