@@ -403,6 +403,29 @@ int dist__rows_section(struct dist__rows *table, const char *lead,
 	return status;
 }
 
+int dist__sections_print(struct dist__section *sections, size_t num,
+			 json_t *head, enum dist__form form, FILE *out)
+{
+	json_t *object = head ? head : json_object();
+	int failed = 0;
+
+	for (size_t i = 0; i < num; i++) {
+		struct dist__section *s = &sections[i];
+
+		if (form == FORM_JSON)
+			failed |= json_object_set_new(
+				object, s->key, dist__rows_json(&s->table));
+		else if (s->lead)
+			failed |= dist__rows_section(&s->table, s->lead, form,
+						     out);
+		dist__rows_release(&s->table);
+	}
+	if (form == FORM_JSON && !failed)
+		return dist__json_print(object, out);
+	json_decref(object);
+	return failed;
+}
+
 enum dist_error dist__rows_write(struct dist__rows *table, const char *head,
 				 const char *path, struct dist_message *message)
 {

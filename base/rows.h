@@ -140,6 +140,20 @@ DIST_MUST_CHECK int dist__rows_section(struct dist__rows *table,
 				       const char *lead, enum dist__form form,
 				       FILE *out);
 
+/* One of the tables of an answer. */
+struct dist__section {
+	const char *key;  /* its member in JSON */
+	const char *lead; /* as of dist__rows_section; NULL: in JSON alone */
+	struct dist__rows table;
+};
+
+/* dist__sections_print writes num tables as sections, or as JSON an object:
+ * head (NULL: an empty one), which it takes, with the tables behind. Releases
+ * them. Returns as dist__rows_print. */
+DIST_MUST_CHECK int dist__sections_print(struct dist__section *sections,
+					 size_t num, json_t *head,
+					 enum dist__form form, FILE *out);
+
 /* dist__rows_json returns the rows as an array of objects, owned by the caller,
  * and releases the table; NULL: no memory. */
 json_t *dist__rows_json(struct dist__rows *table);

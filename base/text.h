@@ -4,7 +4,19 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+
+/* dist__by_text and dist__by_number order for qsort(), a NULL text first. */
+static inline int dist__by_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) : !b - !a;
+}
+
+static inline int dist__by_number(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
 
 /* dist__same_text returns whether two texts are equal; NULL equals only
  * NULL. */

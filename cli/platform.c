@@ -30,9 +30,18 @@ enum option_id {
 	SLOW,
 	NCCL,
 	MACHINE,
-	GPU,
-	NOTE,
-	OUTPUT
+	GPU
+};
+
+struct request {
+	struct platform_description description;
+	const char *note, *output;
+	bool counted; /* --nodes was given for the last sort */
+
+	/* Of the last --machine; measured: there was one for the last sort. */
+	struct machine machine;
+	const char *transport; /* NULL: its first network */
+	bool measured;
 };
 
 static const struct option options[] = {
@@ -70,23 +79,12 @@ static const struct option options[] = {
 	 .list = "machines"},
 	{"gpu", OPTION_EACH, GPU, "KIND",
 	 .help = "kind of GPU, as \"H100 80GB\", for models of libraries"},
-	{"note", OPTION_EACH, NOTE, "TEXT",
+	{"note", OPTION_TEXT, offsetof(struct request, note), "TEXT",
 	 .help = "text for the file's head: a title, then the sources of "
 		 "numbers"},
-	{"output", OPTION_EACH, OUTPUT, "FILE",
+	{"output", OPTION_TEXT, offsetof(struct request, output), "FILE",
 	 .help = "file to write (default stdout)", .letter = 'o'},
 	{.name = NULL}};
-
-struct request {
-	struct platform_description description;
-	const char *note, *output;
-	bool counted; /* --nodes was given for the last sort */
-
-	/* Of the last --machine; measured: there was one for the last sort. */
-	struct machine machine;
-	const char *transport; /* NULL: its first network */
-	bool measured;
-};
 
 /* ---- options --------------------------------------------------------- */
 
@@ -217,14 +215,8 @@ static enum dist_error read_option(enum option_id option, const char *text,
 	case GPU:
 		forget_measures(d);
 		return read_gpu(text, last_sort(d), message);
-	case NCCL:
-		return platform_read_nccl(text, last_sort(d), message);
-	case NOTE:
-		request->note = text;
-		return DIST_OK;
 	default:
-		request->output = text;
-		return DIST_OK;
+		return platform_read_nccl(text, last_sort(d), message);
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/statistics.h"
+#include "base/text.h"
 
 /* Times of equal calls, or of the compute spans of one label; over all ranks,
  * each rank's own. */
@@ -24,18 +25,6 @@ struct kinds {
 
 /* ---- summing up ------------------------------------------------------- */
 
-static int by_text(const char *a, const char *b)
-{
-	if (!a || !b)
-		return !b - !a;
-	return strcmp(a, b);
-}
-
-static int by_number(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int by_kind(const void *a, const void *b)
 {
 	const struct dist__trace_call *x =
@@ -45,10 +34,10 @@ static int by_kind(const void *a, const void *b)
 	int order = strcmp(x->op, y->op);
 
 	if (order == 0)
-		order = by_number(x->bytes, y->bytes);
+		order = dist__by_number(x->bytes, y->bytes);
 	if (order == 0)
-		order = by_number(x->group_size, y->group_size);
-	return order ? order : by_text(x->algorithm, y->algorithm);
+		order = dist__by_number(x->group_size, y->group_size);
+	return order ? order : dist__by_text(x->algorithm, y->algorithm);
 }
 
 static void count(struct kind *kind, double *times, int64_t started_ns,
@@ -215,11 +204,8 @@ struct dist__rows trace_calls(const struct dist__trace *trace)
 	return calls;
 }
 
-static int print_text(const struct dist__trace *trace, struct dist__rows *kinds,
-		      struct dist__rows *calls, enum dist__form form, FILE *out)
+static void print_head(const struct dist__trace *trace, FILE *out)
 {
-	int failed;
-
 	fprintf(out, "%s: %s, %d ranks, %zu calls, %zu compute spans\n",
 		trace->path,
 		trace->backend ? trace->backend : "back end not told",
@@ -229,37 +215,35 @@ static int print_text(const struct dist__trace *trace, struct dist__rows *kinds,
 		fprintf(out, "  %zu of the ranks are there\n",
 			trace->num_ranks);
 	trace_facts_print(trace, out);
-	failed = dist__rows_section(
-		kinds, "Each rank's own time, over all ranks.", form, out);
-	return failed | dist__rows_section(calls, "", form, out);
 }
 
 int trace_table_print(const struct dist__trace *trace, bool with_calls,
 		      enum dist__form form, FILE *out)
 {
-	struct dist__rows summary = {.columns = kind_columns};
-	struct dist__rows calls = {.columns = call_columns};
+	struct dist__section sections[] = {
+		{"summary",
+		 "Each rank's own time, over all ranks.",
+		 {.columns = kind_columns}},
+		{"calls", "", {.columns = call_columns}},
+	};
+	json_t *head = NULL;
 	struct kinds kinds;
 	int status = sum_up(trace, &kinds);
 
 	for (size_t i = 0; !status && i < kinds.num; i++)
-		add_kind(&summary, &kinds.all[i]);
+		add_kind(&sections[0].table, &kinds.all[i]);
 	if (with_calls)
-		calls = trace_calls(trace);
-	if (!status && form == FORM_JSON)
-		status = dist__json_print(
-			json_pack("{ss ss* si sI so so so*}", "file",
-				  trace->path, "backend", trace->backend,
-				  "world_size", trace->world_size,
-				  "ranks_there", (json_int_t)trace->num_ranks,
-				  "facts", trace_facts_json(trace), "summary",
-				  dist__rows_json(&summary), "calls",
-				  with_calls ? dist__rows_json(&calls) : NULL),
-			out);
+		sections[1].table = trace_calls(trace);
+	if (form == FORM_JSON)
+		head = json_pack("{ss ss* si sI so}", "file", trace->path,
+				 "backend", trace->backend, "world_size",
+				 trace->world_size, "ranks_there",
+				 (json_int_t)trace->num_ranks, "facts",
+				 trace_facts_json(trace));
 	else if (!status)
-		status = print_text(trace, &summary, &calls, form, out);
+		print_head(trace, out);
+	status |= dist__sections_print(sections, with_calls ? 2 : 1, head, form,
+				       out);
 	free(kinds.all);
-	dist__rows_release(&summary);
-	dist__rows_release(&calls);
 	return status;
 }

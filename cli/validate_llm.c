@@ -404,56 +404,27 @@ static struct dist__rows plans_of(const struct made *made, bool wanted)
 static int print(const struct made *made,
 		 const struct validate_llm_request *request)
 {
-	enum dist__form form = table_options_form(request->form);
-	struct dist__rows all = table_by(made, by_all);
-	struct dist__rows source = table_by(made, by_source);
-	struct dist__rows gpu = table_by(made, by_gpu);
-	struct dist__rows scale = table_by(made, by_scale);
-	struct dist__rows ratios = ratios_of(made);
-	struct dist__rows blind = blinds_of(made);
-	struct dist__rows unfit = unfit_of(&made->set);
-	struct dist__rows constants = constants_of(made);
-	struct dist__rows plans = plans_of(made, request->plan);
-	int failed;
+	struct dist__section sections[] = {
+		{"all", "", table_by(made, by_all)},
+		{"sources", "By source:", table_by(made, by_source)},
+		{"gpus", "By GPU and precision:", table_by(made, by_gpu)},
+		{"scales", "By scale:", table_by(made, by_scale)},
+		{"blind",
+		 request->blind ? "Left out of the constants, whole:" : NULL,
+		 blinds_of(made)},
+		{"ratios", "Ratios:", ratios_of(made)},
+		{"left_out", "Left out:", unfit_of(&made->set)},
+		{"plans", "Published best layouts, by plan:",
+		 plans_of(made, request->plan)},
+		{"constants", request->refit ? "Constants:" : NULL,
+		 constants_of(made)},
+	};
 
-	if (form == FORM_JSON)
-		return dist__json_print(
-			json_pack("{so so so so so so so so so}", "all",
-				  dist__rows_json(&all), "sources",
-				  dist__rows_json(&source), "gpus",
-				  dist__rows_json(&gpu), "scales",
-				  dist__rows_json(&scale), "ratios",
-				  dist__rows_json(&ratios), "blind",
-				  dist__rows_json(&blind), "left_out",
-				  dist__rows_json(&unfit), "constants",
-				  dist__rows_json(&constants), "plans",
-				  dist__rows_json(&plans)),
-			stdout);
-	failed = dist__rows_section(&all, "", form, stdout);
-	failed |= dist__rows_section(&source, "By source:", form, stdout);
-	failed |=
-		dist__rows_section(&gpu, "By GPU and precision:", form, stdout);
-	failed |= dist__rows_section(&scale, "By scale:", form, stdout);
-	if (request->blind)
-		failed |= dist__rows_section(
-			&blind, "Left out of the constants, whole:", form,
-			stdout);
-	else
-		dist__rows_release(&blind);
-	failed |= dist__rows_section(&ratios, "Ratios:", form, stdout);
-	failed |= dist__rows_section(&unfit, "Left out:", form, stdout);
-	if (request->plan)
-		failed |= dist__rows_section(
-			&plans, "Published best layouts, by plan:", form,
-			stdout);
-	else
-		dist__rows_release(&plans);
-	if (request->refit)
-		failed |= dist__rows_section(&constants, "Constants:", form,
-					     stdout);
-	else
-		dist__rows_release(&constants);
-	return failed ? out_of_memory("validate") : DIST_EXIT_OK;
+	return dist__sections_print(sections,
+				    sizeof sections / sizeof *sections, NULL,
+				    table_options_form(request->form), stdout)
+		       ? out_of_memory("validate")
+		       : DIST_EXIT_OK;
 }
 
 /* Predicts the cases of a key that are like case i, without them. */

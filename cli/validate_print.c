@@ -365,44 +365,42 @@ int validate_print(const struct validate *validate,
 		   const struct validate_summary *summary, enum dist__form form,
 		   FILE *out)
 {
-	struct dist__rows errors = errors_of(validate, form == FORM_JSON);
-	struct dist__rows calls = calls_of(validate);
-	struct dist__rows crossovers = crossovers_of(validate);
-	struct dist__rows steps = {
-		.columns = validate->is_blind
-				   ? "name|steps;schedule;" ACCURACY_COLUMNS
-				     "blind_median|blind median "
-				     "%;blind_p90|blind p90 %"
-				   : "name|steps;schedule;" ACCURACY_COLUMNS
-				     "bound|bound %;good"};
-	struct dist__rows constants = validate_constants(validate);
+	struct dist__section sections[] = {
+		{"tables", "", errors_of(validate, form == FORM_JSON)},
+		{"calls", "Calls of the profile:", calls_of(validate)},
+		{"crossovers", "From which size on the ring beats the tree:",
+		 crossovers_of(validate)},
+		{"steps",
+		 "",
+		 {.columns = validate->is_blind
+				     ? "name|steps;schedule;" ACCURACY_COLUMNS
+				       "blind_median|blind median "
+				       "%;blind_p90|blind p90 %"
+				     : "name|steps;schedule;" ACCURACY_COLUMNS
+				       "bound|bound %;good"}},
+		{"constants", "Constants that no source states, fitted:",
+		 validate_constants(validate)},
+	};
+	struct dist__rows *errors = &sections[0].table;
 	struct steps_summary sum = {.parts = 0};
-	int failed;
+	int failed = 0;
 
 	for (size_t i = 0; i < validate->num; i++)
-		add_steps(&steps, &validate->tables[i], validate->is_blind,
-			  &sum);
+		add_steps(&sections[3].table, &validate->tables[i],
+			  validate->is_blind, &sum);
+	/* No empty line goes before the first. */
+	if (form != FORM_JSON && errors->num_rows > 0) {
+		failed = dist__rows_print(errors, form, out);
+		dist__rows_release(errors);
+	}
+	failed |= dist__sections_print(
+		sections, sizeof sections / sizeof *sections,
+		form == FORM_JSON ? json_pack("{so}", "summary",
+					      summary_json(summary, &sum))
+				  : NULL,
+		form, out);
 	if (form == FORM_JSON)
-		return dist__json_print(
-			json_pack("{so so so so so so}", "tables",
-				  dist__rows_json(&errors), "calls",
-				  dist__rows_json(&calls), "crossovers",
-				  dist__rows_json(&crossovers), "steps",
-				  dist__rows_json(&steps), "constants",
-				  dist__rows_json(&constants), "summary",
-				  summary_json(summary, &sum)),
-			out);
-	failed = errors.num_rows > 0 && dist__rows_print(&errors, form, out);
-	dist__rows_release(&errors);
-	failed |=
-		dist__rows_section(&calls, "Calls of the profile:", form, out);
-	failed |= dist__rows_section(
-		&crossovers,
-		"From which size on the ring beats the tree:", form, out);
-	failed |= dist__rows_section(&steps, "", form, out);
-	failed |= dist__rows_section(
-		&constants, "Constants that no source states, fitted:", form,
-		out);
+		return failed;
 	print_steps_summary(&sum, out);
 	print_lists(validate, form == FORM_MARKDOWN, out);
 	print_summary(summary, out);

@@ -5,45 +5,26 @@
 #include "cli/validate.h"
 #include "model/validation/interval.h"
 
+#define AT(field) offsetof(struct validate_table, field)
+
 double validate_goal(enum stream_schedule schedule)
 {
 	return stream_overlaps(schedule) ? 0.12 : 0.07;
 }
 
-/* What a table has that is summed up. */
-typedef const struct accuracy *accuracy_part(const struct validate_table *table,
-					     int index);
-
-static const struct accuracy *range_part(const struct validate_table *table,
-					 int index)
-{
-	return &table->ranges[index];
-}
-
-static const struct accuracy *blind_part(const struct validate_table *table,
-					 int index)
-{
-	return &table->blind_errors[index];
-}
-
-static const struct accuracy *fit_part(const struct validate_table *table,
-				       int index)
-{
-	(void)index;
-	return &table->fit;
-}
-
-/* Medians over tables, of what they have; scratch has room for two numbers a
- * table. */
-static struct accuracy middle(const struct validate *validate,
-			      accuracy_part *part, int index, double *scratch)
+/* Medians over tables, of the errors at offset in them; scratch has room for
+ * two numbers a table. */
+static struct accuracy middle(const struct validate *validate, size_t offset,
+			      double *scratch)
 {
 	double *medians = scratch, *p90s = scratch + validate->num;
 	struct accuracy result;
 	size_t num = 0;
 
 	for (size_t i = 0; i < validate->num; i++) {
-		const struct accuracy *one = part(&validate->tables[i], index);
+		const struct accuracy *one =
+			(const void *)((const char *)&validate->tables[i] +
+				       offset);
 
 		if (!one->num)
 			continue;
@@ -97,11 +78,12 @@ int validate_summarize(const struct validate *validate,
 	}
 	for (size_t i = 0; i < validate->num; i++)
 		count(&validate->tables[i], summary);
-	for (int r = 0; r < ACCURACY_RANGES; r++)
-		summary->ranges[r] = middle(validate, range_part, r, scratch);
-	for (int b = 0; b < VALIDATE_BLIND; b++)
-		summary->blind[b] = middle(validate, blind_part, b, scratch);
-	summary->fit = middle(validate, fit_part, 0, scratch);
+	for (size_t r = 0; r < ACCURACY_RANGES; r++)
+		summary->ranges[r] = middle(validate, AT(ranges[r]), scratch);
+	for (size_t b = 0; b < VALIDATE_BLIND; b++)
+		summary->blind[b] =
+			middle(validate, AT(blind_errors[b]), scratch);
+	summary->fit = middle(validate, AT(fit), scratch);
 	free(scratch);
 	return 0;
 }

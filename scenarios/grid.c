@@ -4,13 +4,6 @@
 
 #include "lockstep/measure.h"
 
-struct grid_place grid_place(const struct grid *grid, int rank)
-{
-	return (struct grid_place){.tp_rank = rank % grid->tp,
-				   .dp_rank = rank / grid->tp % grid->dp,
-				   .pp_rank = rank / grid->tp / grid->dp};
-}
-
 /* Lists the groups' ranks, each step-th, in ranks; returns how many groups
  * there are. */
 static int list_groups(int all, int stride, int num, int step, int *ranks,

@@ -11,19 +11,6 @@
 
 #include "lockstep/dist.h"
 
-/* The sizes of the grid. */
-struct grid {
-	int tp, dp, pp;
-};
-
-/* The position of a rank. */
-struct grid_place {
-	int tp_rank, dp_rank, pp_rank;
-};
-
-/* grid_place returns the position of rank. */
-struct grid_place grid_place(const struct grid *grid, int rank);
-
 /*
  * grid_group makes groups of num ranks, stride apart, that cover world, calls
  * them name and stores the caller's in *group; NULL if num is 1. num * stride

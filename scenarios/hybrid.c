@@ -30,9 +30,14 @@ struct part {
 	struct call average; /* of this rank's gradients */
 };
 
+/* The sizes of the grid of grid.h. */
+struct grid {
+	int tp, dp, pp;
+};
+
 struct hybrid {
 	struct grid grid;
-	struct grid_place place;
+	int stage;
 	struct pipeline pipeline;
 	struct part *parts; /* of the stage's layers */
 	size_t num_parts;
@@ -205,7 +210,7 @@ static enum dist_error make_parts(struct training *t, struct hybrid *h)
 	size_t l, first, largest = 0, tp = (size_t)h->grid.tp;
 	enum dist_error error = DIST_OK;
 
-	layers_stage(t->job->layers, h->grid.pp, h->place.pp_rank, &first,
+	layers_stage(t->job->layers, h->grid.pp, h->stage, &first,
 		     &h->num_parts);
 	h->parts = calloc(h->num_parts, sizeof *h->parts);
 	if (!h->parts)
@@ -238,14 +243,14 @@ static enum dist_error start(struct training *t)
 	enum dist_error error;
 
 	h->grid = grid_of(t->job, t->world_size);
-	h->place = grid_place(&h->grid, t->rank);
+	h->stage = t->rank / h->grid.tp / h->grid.dp;
 	h->pipeline = (struct pipeline){
 		.order = {.schedule = a->schedule && strcmp(a->schedule,
 							    "gpipe") == 0
 					      ? LLM_GPIPE
 					      : LLM_1F1B,
 			  .stages = h->grid.pp,
-			  .stage = h->place.pp_rank,
+			  .stage = h->stage,
 			  .chunks = 1,
 			  .num = a->micro_batches},
 		.name = "pipeline",

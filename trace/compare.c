@@ -8,6 +8,7 @@
 #include "trace/order.h"
 #include "base/array.h"
 #include "base/statistics.h"
+#include "base/text.h"
 
 static struct dist__compared_time compared(double predicted_ns,
 					   double measured_ns)
@@ -26,19 +27,6 @@ static double median(double *numbers, size_t n)
 {
 	dist__sort_numbers(numbers, n);
 	return n > 0 ? dist__quantile(numbers, n, 0.5) : 0;
-}
-
-static int by_value(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-/* NULL, which is "not told", comes first. */
-static int by_text(const char *a, const char *b)
-{
-	if (!a || !b)
-		return !b - !a;
-	return strcmp(a, b);
 }
 
 /* ---- calls ------------------------------------------------------------ */
@@ -116,15 +104,17 @@ static int by_row(const struct dist__compared_call *x,
 	int order = strcmp(x->predicted->op, y->predicted->op);
 
 	if (order == 0)
-		order = by_value(x->predicted->group_size,
-				 y->predicted->group_size);
+		order = dist__by_number(x->predicted->group_size,
+					y->predicted->group_size);
 	if (order == 0)
-		order = by_value(x->predicted->bytes, y->predicted->bytes);
+		order = dist__by_number(x->predicted->bytes,
+					y->predicted->bytes);
 	if (order == 0)
-		order = by_text(x->predicted->algorithm,
-				y->predicted->algorithm);
+		order = dist__by_text(x->predicted->algorithm,
+				      y->predicted->algorithm);
 	if (order == 0)
-		order = by_text(x->measured->algorithm, y->measured->algorithm);
+		order = dist__by_text(x->measured->algorithm,
+				      y->measured->algorithm);
 	return order;
 }
 

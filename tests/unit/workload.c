@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/grid.h"
 #include "scenarios/layers.h"
 #include "scenarios/pace.h"
 #include "scenarios/waits.h"
@@ -159,18 +158,6 @@ Test(layers, are_dealt_out_to_stages)
 		}
 		cr_expect_eq(end, 6, "%zu", i);
 	}
-}
-
-/* ---- pipelines ---------------------------------------------------------- */
-
-Test(grid, stands_as_megatron_has_it)
-{
-	const struct grid grid = {.tp = 2, .dp = 3, .pp = 4};
-	struct grid_place place = grid_place(&grid, 9);
-
-	cr_expect_eq(place.tp_rank, 1);
-	cr_expect_eq(place.dp_rank, 1);
-	cr_expect_eq(place.pp_rank, 1);
 }
 
 /* ---- computing ---------------------------------------------------------- */
