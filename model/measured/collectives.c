@@ -96,7 +96,6 @@ static const struct tsv_field fields[] = {
 	{FIELD(value_read_number, p25_us)},
 	{FIELD(value_read_number, p75_us)},
 	{FIELD(value_read_number, p99_us)},
-	{FIELD(value_read_number, mean_us)},
 	{FIELD(value_read_size, iterations)},
 	{FIELD(value_read_number, algbw_GBps)},
 	{FIELD(value_read_number, busbw_GBps)},

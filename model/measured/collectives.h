@@ -37,7 +37,7 @@ struct collective_row {
 	size_t bytes;          /* as nccl-tests counts them */
 	const char *statistic; /* statistic of time_us over the iterations */
 	struct value_number time_us;
-	struct value_number min_us, p25_us, p75_us, p99_us, mean_us;
+	struct value_number min_us, p25_us, p75_us, p99_us;
 	size_t iterations;
 	struct value_number algbw_GBps, busbw_GBps;
 };

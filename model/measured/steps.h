@@ -18,8 +18,7 @@ struct step_row {
 	const char *precision;
 	const char *transport; /* between machines */
 	const char *schedule;  /* of the communication */
-	const char *checkpointing;
-	const char *at; /* place in the source */
+	const char *at;        /* place in the source */
 	int nodes, gpus;
 	int batch_per_gpu; /* of a micro-batch */
 	int accumulation;  /* micro-batches a step; 0: 1 */
@@ -27,7 +26,7 @@ struct step_row {
 	int layers, hidden, heads;
 	size_t parameters;
 	struct value_number bucket_cap_mb;
-	struct value_number step_ms, p75_ms, p90_ms, p95_ms;
+	struct value_number step_ms;
 	const char *statistic; /* statistic of step_ms or throughput over the
 				  steps */
 	const char *unit;      /* of throughput, a second: "samples", ... */
