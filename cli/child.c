@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "lockstep/dist.h"
 
 static bool is_child;
@@ -47,32 +48,11 @@ int child_start(struct child *child, int (*work)(void *arg, int pipe),
 	return -1;
 }
 
-/* Reads to the end of the pipe; what does not fit is thrown away, so that the
- * child is never blocked. */
-static size_t read_all(int pipe, char *data, size_t size)
-{
-	char excess[512];
-	size_t got = 0;
-
-	for (;;) {
-		bool full = got == size;
-		ssize_t n = full ? read(pipe, excess, sizeof excess)
-				 : read(pipe, data + got, size - got);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return got;
-		if (!full)
-			got += (size_t)n;
-	}
-}
-
 int child_finish(struct child *child, void *data, size_t size, size_t *got)
 {
 	int status;
 
-	*got = read_all(child->pipe, data, size);
+	*got = dist__read_rest(child->pipe, data, size);
 	close(child->pipe);
 	while (waitpid(child->id, &status, 0) < 0)
 		if (errno != EINTR)
@@ -93,21 +73,4 @@ int child_result(struct child *child, void *data, size_t size)
 		return status;
 	fprintf(stderr, "lockstep: a child process ended without an answer\n");
 	return DIST_EXIT_INTERNAL;
-}
-
-int child_write(int pipe, const void *data, size_t size)
-{
-	const char *next = data;
-
-	while (size > 0) {
-		ssize_t n = write(pipe, next, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		next += n;
-		size -= (size_t)n;
-	}
-	return 0;
 }

@@ -39,7 +39,4 @@ bool child_is_one(void);
  * fails; another number is INTERNAL, after a line on stderr. */
 int child_result(struct child *child, void *data, size_t size);
 
-/* child_write writes all of data to pipe; returns 0, or -1. */
-int child_write(int pipe, const void *data, size_t size);
-
 #endif

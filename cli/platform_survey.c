@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "cli/child.h"
 #include "core/backend.h"
 #include "sim/launch.h"
@@ -59,7 +60,7 @@ static int ask(void *arg, int pipe)
 		error = dist__platform_narrowest(platform, question->ranks,
 						 &survey.narrowest);
 	dist__platform_close(platform);
-	if (error || child_write(pipe, &survey, sizeof survey))
+	if (error || !dist__write_all(pipe, &survey, sizeof survey, -1))
 		return DIST_EXIT_INTERNAL;
 	return DIST_EXIT_OK;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/io.h"
 #include "cli/child.h"
 #include "cli/refuse.h"
 #include "cli/rewiring.h"
@@ -81,7 +82,7 @@ static int simulate_apart(void *arg, int pipe)
 	int status = simulate(arg, NULL, &outcome);
 
 	if (status == DIST_EXIT_OK &&
-	    child_write(pipe, &outcome, sizeof outcome))
+	    !dist__write_all(pipe, &outcome, sizeof outcome, -1))
 		status = DIST_EXIT_INTERNAL;
 	return status;
 }

@@ -21,6 +21,7 @@
 #include "base/refuse.h"
 #include "cli/sweep/study.h"
 #include "base/spelling.h"
+#include "base/io.h"
 #include "cli/child.h"
 #include "cli/command.h"
 
@@ -134,8 +135,9 @@ static int try_point(void *arg, size_t point, int pipe)
 		return DIST_EXIT_OK;
 	verdict.line = line_of(study, point, &refusal);
 	snprintf(verdict.text, sizeof verdict.text, "%s", refusal.message.text);
-	return child_write(pipe, &verdict, sizeof verdict) ? DIST_EXIT_INTERNAL
-							   : DIST_EXIT_USAGE;
+	return !dist__write_all(pipe, &verdict, sizeof verdict, -1)
+		       ? DIST_EXIT_INTERNAL
+		       : DIST_EXIT_USAGE;
 }
 
 /* Keeps what was said of the first point that is refused: points are begun in

@@ -10,7 +10,6 @@
  */
 #include "sim/copy.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -22,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "sim/platform/platform.h"
 #include "sim/watch.h"
 
@@ -85,42 +85,6 @@ static bool part_all(void)
 /* After that the copy is told no more. */
 #define LIMIT_S 10
 
-/* ---- both ends of a pipe ---------------------------------------------- */
-
-static bool read_all(int fd, void *data, size_t size)
-{
-	char *at = data;
-
-	while (size > 0) {
-		ssize_t got = read(fd, at, size);
-
-		if (got < 0 && errno == EINTR)
-			continue; /* who watches had a look */
-		if (got <= 0)
-			return false;
-		at += got;
-		size -= (size_t)got;
-	}
-	return true;
-}
-
-static bool write_all(int fd, const void *data, size_t size)
-{
-	const char *at = data;
-
-	while (size > 0) {
-		ssize_t put = write(fd, at, size);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			return false;
-		at += put;
-		size -= (size_t)put;
-	}
-	return true;
-}
-
 static void close_both(const int ends[2])
 {
 	close(ends[0]);
@@ -134,7 +98,7 @@ static void begin(struct dist__sim_world *world, int asked, int news)
 {
 	char go;
 
-	if (!read_all(asked, &go, 1))
+	if (dist__read_all(asked, &go, 1, -1) == 0)
 		_exit(DIST_EXIT_OK);
 	close(asked);
 	if (!part_all() || !hush(news))
@@ -157,8 +121,8 @@ void dist__sim_copy_report(const struct dist__sim_world *world,
 			       ? check_board_bytes((uint32_t)world->present)
 			       : 0;
 
-	if (!write_all(world->news, news, sizeof *news) ||
-	    !write_all(world->news, world->board, bytes))
+	if (!dist__write_all(world->news, news, sizeof *news, -1) ||
+	    !dist__write_all(world->news, world->board, bytes, -1))
 		_exit(DIST_EXIT_FAILED);
 }
 
@@ -190,14 +154,15 @@ bool dist__sim_copy_make(struct dist__sim_world *world,
 		close(news[1]);
 		copy->ask = ask[1];
 		copy->news = news[0];
-		if (!read_all(copy->news, &ready, 1))
+		if (dist__read_all(copy->news, &ready, 1, -1) == 0)
 			dist__sim_copy_drop(copy);
 		return false;
 	}
 	close(ask[1]);
 	close(news[0]);
 	/* Who asks goes on with the records once the copy has its own. */
-	if (!dist__sim_watch_part(world) || !write_all(news[1], "", 1))
+	if (!dist__sim_watch_part(world) ||
+	    !dist__write_all(news[1], "", 1, -1))
 		_exit(DIST_EXIT_FAILED);
 	begin(world, ask[0], news[1]);
 	return true;
@@ -213,14 +178,15 @@ void dist__sim_copy_ask(const struct dist__sim_world *world,
 
 	*future = (struct dist__sim_future){.board = NULL};
 	if (copy->pid)
-		(void)write_all(copy->ask, "", 1);
-	while (copy->pid && read_all(copy->news, &news, sizeof news)) {
+		(void)dist__write_all(copy->ask, "", 1, -1);
+	while (copy->pid && dist__read_all(copy->news, &news, sizeof news,
+					   -1) == sizeof news) {
 		future->news[news.what] = news;
 		if (!news.has_board)
 			continue;
 		future->board = malloc(bytes);
-		if (!future->board ||
-		    !read_all(copy->news, future->board, bytes))
+		if (!future->board || dist__read_all(copy->news, future->board,
+						     bytes, -1) != bytes)
 			break;
 	}
 	signal(SIGPIPE, before);

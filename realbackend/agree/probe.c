@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/io.h"
+
 void dist__probe_apart(void (*probe)(void *answer), void *answer, size_t bytes)
 {
 	int ends[2];
@@ -24,15 +26,12 @@ void dist__probe_apart(void (*probe)(void *answer), void *answer, size_t bytes)
 		/* Reads the answer of a child that probes; a child that said
 		 * nothing died. */
 		void *heard = malloc(bytes);
-		ssize_t n = -1;
+		size_t n =
+			heard ? dist__read_all(ends[0], heard, bytes, -1) : 0;
 
-		if (heard)
-			do
-				n = read(ends[0], heard, bytes);
-			while (n < 0 && errno == EINTR);
 		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 			;
-		if (heard && n == (ssize_t)bytes)
+		if (heard && n == bytes)
 			memcpy(answer, heard, bytes);
 		free(heard);
 	}

@@ -1,6 +1,5 @@
 #include "realbackend/launch/board.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "realbackend/wire/memory_file.h"
 
 /* How often records are read that do not stand still, and between. */
@@ -38,20 +38,10 @@ enum dist_error dist__board_create(uint32_t world_size, int *fd)
  * had all. */
 static bool read_at(int fd, void *data, size_t len, size_t offset)
 {
-	ssize_t n = 1;
+	size_t got = dist__read_all(fd, data, len, (off_t)offset);
 
-	while (len > 0 && n != 0) {
-		n = pread(fd, data, len, (off_t)offset);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			break;
-		data = (char *)data + n;
-		len -= (size_t)n;
-		offset += (size_t)n;
-	}
-	memset(data, 0, len);
-	return len == 0;
+	memset((char *)data + got, 0, len - got);
+	return got == len;
 }
 
 /* Whether bytes were read twice alike; padding counts, too. */

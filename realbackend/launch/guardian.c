@@ -7,18 +7,8 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/io.h"
 #include "realbackend/wire/socket.h"
-
-/* Reads one number; false: nobody is left to write one. */
-static bool hear(int fd, pid_t *group)
-{
-	ssize_t n;
-
-	do
-		n = read(fd, group, sizeof *group);
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof *group;
-}
 
 static _Noreturn void guard(int fd)
 {
@@ -27,7 +17,7 @@ static _Noreturn void guard(int fd)
 
 	/* Not in the group that a terminal's signals go to. */
 	setpgid(0, 0);
-	while (hear(fd, &group)) {
+	while (dist__read_all(fd, &group, sizeof group, -1) == sizeof group) {
 		if (group == 0)
 			num = 0;
 		else if (group > 0)
@@ -69,13 +59,8 @@ bool dist__guardian_start(struct dist__guardian *guardian)
 
 static void notify(const struct dist__guardian *guardian, pid_t group)
 {
-	ssize_t n;
-
-	if (!guardian->pid)
-		return;
-	do
-		n = write(guardian->fd, &group, sizeof group);
-	while (n < 0 && errno == EINTR);
+	if (guardian->pid)
+		(void)dist__write_all(guardian->fd, &group, sizeof group, -1);
 }
 
 void dist__guardian_add(const struct dist__guardian *guardian, pid_t group)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/io.h"
 
 /* The code of a record, and its strings. */
 enum record {
@@ -103,23 +104,6 @@ static enum dist_error apply_all(struct dist__file_log *log,
 	return error;
 }
 
-static bool read_all(int fd, unsigned char *data, size_t len, off_t at)
-{
-	ssize_t n;
-
-	while (len > 0) {
-		n = pread(fd, data, len, at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		data += n;
-		at += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
 /* Brings the tables up to date, and cuts off what is not whole. */
 static enum dist_error replay(struct dist__file_log *log)
 {
@@ -136,7 +120,7 @@ static enum dist_error replay(struct dist__file_log *log)
 	data = malloc(len);
 	if (!data)
 		return DIST_ERR_NO_MEMORY;
-	if (read_all(log->fd, data, len, log->end)) {
+	if (dist__read_all(log->fd, data, len, log->end) == len) {
 		error = apply_all(log, data, len, &used);
 		log->end += (off_t)used;
 		if (!error && used < len && ftruncate(log->fd, log->end) != 0)
@@ -147,23 +131,6 @@ static enum dist_error replay(struct dist__file_log *log)
 }
 
 /* ---- changing ----------------------------------------------------------- */
-
-static bool write_all(int fd, const unsigned char *data, size_t len, off_t at)
-{
-	ssize_t n;
-
-	while (len > 0) {
-		n = pwrite(fd, data, len, at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		data += n;
-		at += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
 
 /* Appends a record of one or two strings, then does what it says. */
 static enum dist_error append(struct dist__file_log *log, enum record code,
@@ -177,7 +144,8 @@ static enum dist_error append(struct dist__file_log *log, enum record code,
 	if (b)
 		dist__parcel_add(&record, b->data, b->len);
 	if (!record.failed)
-		error = write_all(log->fd, record.data, record.len, log->end)
+		error = dist__write_all(log->fd, record.data, record.len,
+					log->end)
 				? apply(log, &record)
 				: DIST_ERR_IO;
 	if (!error)

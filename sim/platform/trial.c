@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/printable.h"
 #include "sim/engine/shim.h"
 
@@ -23,20 +24,6 @@
 #define LINE   "\002" /* then the line being read, from the abort */
 #define GOOD   'y'
 #define BAD    'n'
-
-static void answer(int fd, const char *text, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, text, len);
-
-		if (n <= 0 && errno != EINTR)
-			return;
-		if (n > 0) {
-			text += n;
-			len -= (size_t)n;
-		}
-	}
-}
 
 /* Where SimGrid is in the file; only a child sets and reads it. */
 static const int *line_at;
@@ -85,29 +72,8 @@ run_child(const char *path, int ranks,
 		len = snprintf(text, sizeof text, ANSWER "%c%d %d %s", GOOD,
 			       found.hosts, found.ranks, found.gpu);
 	}
-	answer(fd, text, (size_t)len);
+	(void)dist__write_all(fd, text, (size_t)len, -1);
 	_exit(0);
-}
-
-/* Reads all that the child says into text; what is too long is dropped. */
-static void listen_to(int fd, char *text, size_t size)
-{
-	char rest[512];
-	size_t used = 0;
-
-	for (;;) {
-		bool room = used < size - 1;
-		ssize_t n = read(fd, room ? text + used : rest,
-				 room ? size - 1 - used : sizeof rest);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		if (room)
-			used += (size_t)n;
-	}
-	text[used] = '\0';
 }
 
 /* Makes one line of the text with which SimGrid left: those after the first
@@ -177,7 +143,7 @@ enum dist_error dist__platform_try(const char *path, int ranks,
 		run_child(path, ranks, overrides, ends[1]);
 	}
 	(void)close(ends[1]);
-	listen_to(ends[0], text, sizeof text);
+	text[dist__read_rest(ends[0], text, sizeof text - 1)] = '\0';
 	(void)close(ends[0]);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
