@@ -4,7 +4,7 @@
 # shellcheck disable=SC2119,SC2154,SC2317 # python is needs_torch's; wait_for
 . tests/cli/support.bash
 needs_torch
-export PYTHON_EXEC=$python
+export PYTHON_EXEC=$python PYTHONPATH=$PWD/tests/torch/light
 script=tests/torch/launch.py
 line=$(awk '/dist.broadcast/ { print NR }' $script)
 limit=120

@@ -5,6 +5,7 @@
 
 needs_torch 2.1
 export PYTHON_EXEC=$python PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH=$PWD/tests/torch/light LIGHT=torch._dynamo
 
 # Order, elements, FLOP, width and positions of all 161 tensors.
 expect 0 model new --from tests/torch/resnet50.py:ResNet50 --input 3x224x224 \

@@ -5,6 +5,7 @@
 # writes today is read.
 . tests/cli/support.bash
 needs_torch 2.9
+export PYTHONPATH=$PWD/tests/torch/light
 
 # Rank 1 of 2 does not come.
 mkdir "$scratch/live"

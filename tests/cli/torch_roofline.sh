@@ -3,7 +3,8 @@
 . tests/cli/support.bash
 
 needs_torch 2.4
-export PYTHONPATH=$PWD/python PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH=$PWD/python:$PWD/tests/torch/light LIGHT=torch._dynamo
+export PYTHONDONTWRITEBYTECODE=1
 
 run() { "$python" -m lockstep.roofline "$@"; }
 

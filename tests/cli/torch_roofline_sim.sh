@@ -3,7 +3,7 @@
 . tests/cli/support.bash
 
 needs_torch 2.4
-export PYTHON_EXEC=$python
+export PYTHON_EXEC=$python PYTHONPATH=$PWD/tests/torch/light LIGHT=torch._dynamo
 sim=(run --backend sim --platform star-8 --torch-backend-as nccl)
 script=tests/torch/roofline_ddp.py
 

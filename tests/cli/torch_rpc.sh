@@ -4,7 +4,7 @@
 . tests/cli/support.bash
 needs_torch 1.13
 
-export PYTHONPATH=$PWD/python
+export PYTHONPATH=$PWD/python:$PWD/tests/torch/light
 LOCKSTEP_LIBRARY=$(dirname "$LOCKSTEP")/liblockstep.so.0
 export LOCKSTEP_LIBRARY
 expect 0 run --nproc-per-node 4 "$python" tests/torch/rpc.py

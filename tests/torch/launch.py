@@ -34,8 +34,10 @@ sys.stdout.write("rank %d of %d at %d adds %g, start %s\n" % (
     dist.get_rank(), dist.get_world_size(), int(os.environ["GROUP_RANK"]),
     add(), attempt))
 sys.stdout.flush()
-if what == "fails" and dist.get_rank() == 1 and attempt == "0":
-    raise ValueError("no luck")
+if what == "fails" and attempt == "0":
+    if dist.get_rank() == 1:
+        raise ValueError("no luck")
+    time.sleep(600)
 if what == "dies" and dist.get_rank() == 1:
     os.kill(os.getpid(), 9)
 if what == "disagrees":
