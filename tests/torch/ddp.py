@@ -20,7 +20,7 @@ from group import fork
 torch.set_num_threads(1)
 if hasattr(torch, "compile"):  # what a rank would import, once for all
     __import__("torch._dynamo")
-    __import__("torch.distributed._functional_collectives")
+    __import__("torch.distributed.tensor")
 STEPS = 20
 
 

@@ -18,7 +18,7 @@ from torch.distributed import ReduceOp
 torch.set_num_threads(1)
 if hasattr(torch, "compile"):  # what a rank would import, once for all
     __import__("torch._dynamo")
-    __import__("torch.distributed._functional_collectives")
+    __import__("torch.distributed.tensor")
 warnings.simplefilter("ignore")  # new names for old calls
 DTYPES = [torch.float32, torch.float64, torch.float16, torch.int8, torch.uint8,
           torch.int32, torch.int64]
