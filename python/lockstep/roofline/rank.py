@@ -2,7 +2,6 @@
 table:FILE for what computing takes there."""
 
 import atexit
-import importlib
 import os
 import sys
 
@@ -54,18 +53,17 @@ def choose():
     return None
 
 
-def prepare():
-    """Imports what all ranks need, before they are forked; SystemExit with a
-    line where the GPU is not known, or the table is none."""
+def check():
+    """Whether ranks are on a GPU; SystemExit with a line where that is not
+    known, or the table is none. Imports nothing of torch."""
     try:
         chosen = choose()
-        if chosen is None:
-            return
-        catalogue.find(chosen[0])
+        if chosen is not None:
+            catalogue.find(chosen[0])
     except Unknown as error:
         print("lockstep: --compute: %s" % error, file=sys.stderr)
         raise SystemExit(2)
-    importlib.import_module(__package__ + ".script")
+    return chosen is not None
 
 
 def join():

@@ -43,6 +43,9 @@ def _prepare(words):
     text = _read(words)
     if b"torch" not in text:
         return
+    more = ["lockstep.group", "lockstep.rendezvous"]
+    if rank_on_gpu.check():
+        more.append("lockstep.roofline.script")
     try:
         import torch
     except ImportError:
@@ -52,7 +55,6 @@ def _prepare(words):
         store.install()
         from lockstep import hook
         hook.install()
-    more = ["lockstep.group", "lockstep.rendezvous"]
     if "numpy" in sys.modules:
         more.append("numpy.random")
     if b"optim" in text or b"Parallel" in text:
@@ -61,7 +63,6 @@ def _prepare(words):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     eager.install()
-    rank_on_gpu.prepare()
 
 
 def _become(rank, ranks, local):
@@ -155,10 +156,12 @@ def main(words):
     if ranks < 0:
         sys.exit("lockstep.simulated: expected to be started by lockstep run "
                  "--backend sim")
+    gc.disable()  # what is imported stays
     _prepare(words)
     local = int(os.environ["LOCAL_WORLD_SIZE"])
     gc.collect()
     gc.freeze()  # What is shared stays so.
+    gc.enable()
     sys.stdout.flush()
     sys.stderr.flush()
     pids = []
