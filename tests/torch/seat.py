@@ -92,8 +92,14 @@ def leave():
 
 
 def fail():
-    if dist.get_rank() == 1:
-        raise KeyError("of rank %s" % os.environ["RANK"])
+    """In a backward pass, while a call is in flight that nobody else makes."""
+    if dist.get_rank() == 0:
+        return
+    x = torch.ones(1, requires_grad=True)
+    x.register_hook(lambda _: {}["of rank %s" % os.environ["RANK"]])
+    work = dist.all_reduce(torch.ones(1), async_op=True)
+    x.sum().backward()
+    work.wait()
 
 
 def main(words, functions):

@@ -141,6 +141,9 @@ def _run(words):
                 trace.tb_frame.f_code.co_filename.startswith(ours) or
                 trace.tb_frame.f_code.co_filename == runpy.__file__):
             trace = trace.tb_next
+        # As the interpreter does: who is asked at exit can tell.
+        sys.last_type, sys.last_value, sys.last_traceback = (
+            type(error), error, trace)
         sys.excepthook(type(error), error.with_traceback(trace), trace)
         return 1
     return 0
