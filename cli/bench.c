@@ -22,6 +22,7 @@
 #include "cli/usual_profile.h"
 #include "core/fidelity.h"
 #include "model/library/fidelity.h"
+#include "model/library/library.h"
 #include "lockstep/dist.h"
 #include "scenarios/sweep.h"
 #include "base/rows.h"
@@ -107,15 +108,19 @@ static void bench_interval_print(const struct bench_interval *interval,
 	}
 }
 
-/* forced_check returns whether all names in text are known; a name without a
- * collective is one for all_reduce. False: message as above. */
-static bool forced_check(const char *text, struct dist_message *message)
+/* forced_check returns whether the library of profile (NULL: ours) knows all
+ * names in text; a name without a collective is one for all_reduce. */
+static bool forced_check(const char *text, const char *name,
+			 struct dist_message *message)
 {
 	struct dist__profile profile;
-	enum dist_error error;
+	enum dist_error error = DIST_OK;
 
 	dist__profile_init(&profile);
-	error = dist__profile_force(&profile, text, message);
+	if (name)
+		error = dist__profile_find(&profile, name, message);
+	if (!error)
+		error = library_force(&profile, text, message);
 	dist__profile_release(&profile);
 	return !error;
 }
@@ -162,7 +167,7 @@ static char *spell_out(const char *text, const char *op)
  * unknown name it lists the known ones.
  */
 static bool algorithm_option_spell_out(const char *text, const char *op,
-				       char **whole,
+				       const char *profile, char **whole,
 				       struct dist_message *message)
 {
 	*whole = NULL;
@@ -177,7 +182,7 @@ static bool algorithm_option_spell_out(const char *text, const char *op,
 		snprintf(message->text, sizeof message->text, "out of memory");
 		return false;
 	}
-	return forced_check(*whole, message);
+	return forced_check(*whole, profile, message);
 }
 
 /* Ranks when neither the option nor WORLD_SIZE says. */
@@ -277,8 +282,13 @@ static const char *check_links(const struct command_line *line)
 {
 	if (*line->links && !is_simulated(line))
 		return "--backend: expected sim where links are changed";
-	if (line->engine && !is_simulated(line))
-		return "--engine: expected --backend sim: real ranks have none";
+	if ((line->engine || line->platform || line->fidelity) &&
+	    !is_simulated(line))
+		return "--platform, --fidelity, --engine: expected --backend "
+		       "sim: real ranks have none";
+	if ((line->intra || line->bind_to) && is_simulated(line))
+		return "--intra, --bind-to: expected --backend tcp: simulated "
+		       "ranks have no sockets and no cores of their own";
 	return NULL;
 }
 
@@ -288,6 +298,10 @@ static const char *read_algorithm(struct command_line *line, int collective,
 				  struct dist_message *message)
 {
 	const char *inherited = getenv("LOCKSTEP_ALGORITHM");
+	const char *profile =
+		is_simulated(line)
+			? dist__variable_or(line->profile, "LOCKSTEP_PROFILE")
+			: NULL;
 	bool good = true;
 
 	if (line->algorithm) {
@@ -296,9 +310,9 @@ static const char *read_algorithm(struct command_line *line, int collective,
 			collective == COLLECTIVE_SENDRECV
 				? NULL
 				: collective_name((enum collective)collective),
-			&line->spelled_out, message);
+			profile, &line->spelled_out, message);
 	} else if (inherited && *inherited) {
-		good = forced_check(inherited, message);
+		good = forced_check(inherited, profile, message);
 	}
 	return good ? NULL : message->text;
 }
@@ -335,7 +349,7 @@ static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 	machine_platform_rewire(room, links);
 	if (line->uncalibrated)
 		room->machine.num_calibrations = 0;
-	if (!error && !line->profile)
+	if (!error && !line->profile && !line->algorithm)
 		line->profile = machine_platform_library(room);
 	if (!error)
 		error = machine_platform_check(room, line->ranks, message);

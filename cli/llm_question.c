@@ -292,6 +292,12 @@ static enum dist_error rewire(const struct llm_question *question,
 
 	if (error)
 		return error;
+	*option = NULL;
+	error = library_check_latency(
+		&question->profile, dist__change_is_any(&links.inter.latency),
+		dist__change_is_any(&links.intra.latency), message);
+	if (error)
+		return error;
 	if ((fabric->nodes == 1 || is_rate(&links.inter.bandwidth)) &&
 	    (fabric->node_ranks == 1 || is_rate(&links.intra.bandwidth)))
 		fabric->guessed = false;
@@ -342,6 +348,11 @@ enum dist_error llm_question_layout(const struct llm_question *question,
 	const char *exchange = question->request->exchange;
 	enum dist_error error;
 
+	*option = "recompute-layers";
+	if (asked.recompute_layers &&
+	    (!asked.recompute || strcmp(asked.recompute, "full") != 0))
+		return dist__refuse(message, "--recompute-layers: expected "
+					     "with --recompute full");
 	if (!asked.precision && question->device.peak[LLM_BF16] == 0)
 		asked.precision = llm_precision_name(LLM_FP16);
 	error = llm_arguments_layout(&asked, gpus, &question->model, layout,

@@ -142,7 +142,8 @@ static enum dist_error look_up(struct inquiry *inquiry,
 	/* One that is not legal as it stands may be so with others. */
 	error = llm_question_layout(&inquiry->question, line->gpus,
 				    &inquiry->space.base, &option, message);
-	if (error && strcmp(option, "overlap") == 0)
+	if (error && (strcmp(option, "overlap") == 0 ||
+		      strcmp(option, "recompute-layers") == 0))
 		return error;
 	set_space(inquiry);
 	return llm_question_can(&inquiry->question,

@@ -185,7 +185,7 @@ static bool is_explained(const struct prediction *prediction,
 {
 	const struct prediction_request *request = prediction->request;
 	size_t last = request->num_world_sizes - 1;
-	bool alone = request->machine &&
+	bool alone = request->machine && prediction_has_one_pace(request) &&
 		     prediction->rows[last].fidelity == DIST__FIDELITY_FORMULA;
 
 	return !line->no_explain &&

@@ -33,11 +33,18 @@ struct outcome {
 	struct dist__tally tally;
 };
 
-/* Whether all ranks do the same, of equal durations. */
-static bool are_alike(const struct workload_job *job)
+bool prediction_has_one_pace(const struct prediction_request *request)
 {
-	return job->workload == &workload_ddp_step && job->pace->jitter == 0 &&
-	       job->pace->num_stragglers == 0;
+	const struct pace *pace = request->setup->job.pace;
+
+	return pace->jitter == 0 && pace->num_stragglers == 0;
+}
+
+/* Whether all ranks do the same, of equal durations. */
+static bool are_alike(const struct prediction_request *request)
+{
+	return request->setup->job.workload == &workload_ddp_step &&
+	       prediction_has_one_pace(request);
 }
 
 /* Simulates, heard by recorder; NULL: by none but that of the file that is
@@ -52,7 +59,7 @@ static int simulate(const struct simulation *s, struct dist__recorder *recorder,
 	const struct dist__sim_options more = {
 		.overrides = &s->overrides,
 		.recorder = recorder,
-		.are_alike = !recorder && !trace && are_alike(&job)};
+		.are_alike = !recorder && !trace && are_alike(request)};
 	const struct dist_launch_options options = {
 		.backend = "sim",
 		.world_size = s->world_size,
@@ -162,7 +169,8 @@ static struct dist__link_overrides overrides_of(const struct prediction *p,
 static int find_platform(struct prediction *p, const struct prediction_row *row,
 			 struct simulation *step)
 {
-	bool any = row->fidelity == DIST__FIDELITY_FORMULA;
+	bool any = row->fidelity == DIST__FIDELITY_FORMULA &&
+		   prediction_has_one_pace(p->request);
 	struct dist_message message = {""};
 
 	char text[256];
@@ -292,7 +300,7 @@ static enum dist_error load_profile(struct prediction *p,
 	if (error || !request->algorithm)
 		return error;
 	refusal->option = "algorithm";
-	return dist__profile_force(&p->profile, request->algorithm, message);
+	return library_force(&p->profile, request->algorithm, message);
 }
 
 static enum dist_error check_sizes(const struct prediction_request *request,
@@ -427,6 +435,14 @@ enum dist_error prediction_open(struct prediction *p,
 				 : open_platform(p, request, refusal);
 	if (!error)
 		error = load_profile(p, request, refusal);
+	if (!error) {
+		refusal->option = NULL;
+		error = library_check_latency(
+			&p->profile,
+			dist__change_is_any(&request->overrides.inter.latency),
+			dist__change_is_any(&request->overrides.intra.latency),
+			&refusal->message);
+	}
 	return error ? error : find_fidelities(p, refusal);
 }
 

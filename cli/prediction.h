@@ -78,6 +78,9 @@ prediction_open(struct prediction *prediction,
 		struct prediction_request *request,
 		struct prediction_refusal *refusal);
 
+/* prediction_has_one_pace returns whether all ranks compute equally long. */
+bool prediction_has_one_pace(const struct prediction_request *request);
+
 /* prediction_check checks the world sizes against the setup, and the physics of
  * each. Errors: INVALID_ARGUMENT; refusal says what was expected. */
 DIST_MUST_CHECK enum dist_error

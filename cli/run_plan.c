@@ -22,6 +22,7 @@
 #include "base/quantity.h"
 #include "base/spelling.h"
 #include "coll/profile.h"
+#include "model/library/library.h"
 #include "sim/platform/platform.h"
 #include "sim/watcher.h"
 #include "worlds/worlds.h"
@@ -416,13 +417,15 @@ static int check_profile(const struct run_request *request,
 	struct dist__profile profile;
 	int status = DIST_EXIT_OK;
 
-	(void)plan;
 	dist__profile_init(&profile);
 	if (p2p && !dist__p2p_mode_parse(&profile.p2p, p2p))
 		return run_refuse(request->p2p ? "--p2p" : "LOCKSTEP_P2P", p2p,
 				  "expected " DIST__P2P_MODES);
 	if ((name && dist__profile_find(&profile, name, &message)) ||
-	    (text && dist__profile_force(&profile, text, &message)))
+	    (text &&
+	     (plan->world->in_process
+		      ? library_force(&profile, text, &message)
+		      : dist__profile_force(&profile, NULL, text, &message))))
 		status = complain(&message);
 	dist__profile_release(&profile);
 	return status;

@@ -545,13 +545,18 @@ void dist__profile_release(struct dist__profile *profile)
 
 /* ---- forcing ---------------------------------------------------------- */
 
-/* Makes a rule of one word, "algorithm" (of all_reduce) or "op=algorithm". */
-static enum dist_error rule_of_word(const char *word, struct dist__rule *rule,
-				    struct dist_message *message)
+/* Forces one word, "algorithm" (of all_reduce) or "op=algorithm": a rule is
+ * added to forced. */
+static enum dist_error force_word(struct dist__profile *profile,
+				  const char *const *names, const char *word,
+				  struct dist__profile *forced,
+				  struct dist_message *message)
 {
 	const char *equals = strchr(word, '=');
 	const char *name = equals ? equals + 1 : word;
+	struct dist__yaml_names legal = {.used = 0};
 	char op_name[32] = "all_reduce";
+	struct dist__rule rule = any;
 	struct dist__spelling near;
 	enum dist__op_kind op;
 
@@ -565,19 +570,28 @@ static enum dist_error rule_of_word(const char *word, struct dist__rule *rule,
 			op_name, collective_names().text,
 			dist__spelling_hint_of(&near, op_name,
 					       collective_names().text));
-	*rule = any;
-	rule->algorithm = dist__algorithm_find(op, name);
-	if (rule->algorithm)
+	rule.algorithm = names ? NULL : dist__algorithm_find(op, name);
+	if (rule.algorithm)
+		return add_rules(forced, false, &rule, 1);
+	if (!names)
+		legal = algorithm_names(op);
+	for (; names && *names; names++) {
+		dist__yaml_names_add(&legal, *names);
+		if (strcmp(name, *names) != 0)
+			continue;
+		profile->forced[op] = *names;
 		return DIST_OK;
+	}
 	return dist__refuse(
 		message,
-		"unknown algorithm \"%.40s\" of %s: expected one of %s%s", name,
-		op_name, algorithm_names(op).text,
-		dist__spelling_hint_of(&near, name, algorithm_names(op).text));
+		"unknown algorithm \"%.40s\" of %s%s%s: expected one of %s%s",
+		name, op_name, profile->library[0] ? " by " : "",
+		profile->library, legal.text,
+		dist__spelling_hint_of(&near, name, legal.text));
 }
 
 enum dist_error dist__profile_force(struct dist__profile *profile,
-				    const char *text,
+				    const char *const *names, const char *text,
 				    struct dist_message *message)
 {
 	struct dist__profile forced = {.num_rules = 0};
@@ -586,13 +600,10 @@ enum dist_error dist__profile_force(struct dist__profile *profile,
 
 	while (more && !error) {
 		size_t len = strcspn(text, ",");
-		struct dist__rule rule;
 		char word[80];
 
 		snprintf(word, sizeof word, "%.*s", (int)len, text);
-		error = rule_of_word(word, &rule, message);
-		if (!error)
-			error = add_rules(&forced, false, &rule, 1);
+		error = force_word(profile, names, word, &forced, message);
 		more = text[len] == ',';
 		text += len + more;
 	}

@@ -147,7 +147,10 @@ struct dist__profile {
 	size_t cache_bytes; /* a call that uses less finds it in cache */
 	struct dist__rule *rules; /* owned */
 	size_t num_rules;
-	char library[16];                 /* "": Lockstep's own algorithms */
+	char library[16]; /* "": Lockstep's own algorithms */
+	/* Algorithms of a library that has names of its own, by the op that is
+	 * to use them, not owned; NULL: the library chooses. */
+	const char *forced[DIST__OP_KINDS];
 	struct dist__constant *constants; /* owned; in the file's order */
 	size_t num_constants;
 };
@@ -174,12 +177,13 @@ enum dist_error dist__profile_find(struct dist__profile *profile,
 
 /*
  * dist__profile_force inserts rules before all others, from text such as "ring"
- * (for all_reduce) or "all_reduce=ring,broadcast=binomial". Errors:
+ * (for all_reduce) or "all_reduce=ring,broadcast=binomial"; or, of a library
+ * with names of its own (ended by NULL), sets `forced`. Errors:
  * DIST_ERR_INVALID_ARGUMENT (message lists the legal names),
  * DIST_ERR_NO_MEMORY.
  */
 enum dist_error dist__profile_force(struct dist__profile *profile,
-				    const char *words,
+				    const char *const *names, const char *words,
 				    struct dist_message *message);
 
 /* dist__p2p_mode_parse reads "rendezvous", "buffered" or "eager:BYTES" (eager

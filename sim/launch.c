@@ -210,8 +210,8 @@ static enum dist_error open_profile(struct dist__sim_world *world,
 		error = dist__profile_find(&world->profile, options->profile,
 					   message);
 	if (!error && options->algorithm)
-		error = dist__profile_force(&world->profile, options->algorithm,
-					    message);
+		error = library_force(&world->profile, options->algorithm,
+				      message);
 	if (!error && options->p2p &&
 	    !dist__p2p_mode_parse(&world->profile.p2p, options->p2p))
 		error = dist__refuse(message,
@@ -301,8 +301,29 @@ static bool are_in_step(const struct dist__sim_world *world)
 	return true;
 }
 
+/* Whether all ranks together can use the algorithms that are forced. */
+static enum dist_error check_forced(const struct dist__sim_world *world,
+				    const struct fabric *fabric,
+				    struct dist_message *message)
+{
+	const struct dist__profile *profile = &world->profile;
+	struct library_call call = {
+		.numel = 1, .element_bytes = 4, .ranks = world->world_size};
+	struct library_estimate estimate;
+	enum dist_error error = DIST_OK;
+
+	for (int op = 0; op < DIST__OP_KINDS && !error; op++) {
+		call.op = (enum dist__op_kind)op;
+		if (profile->forced[op])
+			error = library_estimate(profile, fabric, &call,
+						 &estimate, message);
+	}
+	return error;
+}
+
 /* Keeps for the tally what the collectives are timed for. */
-static enum dist_error note_cluster(struct dist__sim_world *world)
+static enum dist_error note_cluster(struct dist__sim_world *world,
+				    struct dist_message *message)
 {
 	struct dist__tally *tally = &world->tally;
 	struct fabric fabric;
@@ -318,7 +339,7 @@ static enum dist_error note_cluster(struct dist__sim_world *world)
 			 fabric.transport);
 	tally->nodes = fabric.nodes;
 	tally->is_calibrated = library_calibration(&world->profile, &fabric);
-	return DIST_OK;
+	return check_forced(world, &fabric, message);
 }
 
 /* Where the network model has no simple arithmetic, or links have queues, all
@@ -406,6 +427,12 @@ open_platform(struct dist__sim_world *world,
 				    simgrid, &world->platform, message);
 	if (!error)
 		error = start_engine(world, options->engine, message);
+	if (!error && overrides)
+		error = library_check_latency(
+			&world->profile,
+			dist__change_is_any(&overrides->inter.latency),
+			dist__change_is_any(&overrides->intra.latency),
+			message);
 	world->present = world->world_size;
 	if (error)
 		return error;
@@ -608,7 +635,7 @@ static enum dist_error world_open(struct dist__sim_world *world,
 	if (!error)
 		error = open_links(world, message);
 	if (!error)
-		error = note_cluster(world);
+		error = note_cluster(world, message);
 	if (!error)
 		error = open_recorder(world, options, more);
 	return error;

@@ -62,6 +62,11 @@ enum dist_error library_check(const struct dist__profile *profile,
 
 	if (!model)
 		return refuse_library(profile, message);
+	if (model->algorithms && profile->num_rules > 0)
+		return dist__refuse(message,
+				    "profile %s: selection: expected none: %s "
+				    "chooses by a model of its own",
+				    profile->name, model->name);
 	for (size_t i = 0; i < profile->num_constants; i++) {
 		const char *name = profile->constants[i].name;
 
@@ -73,6 +78,32 @@ enum dist_error library_check(const struct dist__profile *profile,
 			profile->name, model->name, name);
 	}
 	return DIST_OK;
+}
+
+enum dist_error library_force(struct dist__profile *profile, const char *words,
+			      struct dist_message *message)
+{
+	const struct library_model *model = library_find(profile);
+
+	return dist__profile_force(profile, model ? model->algorithms : NULL,
+				   words, message);
+}
+
+enum dist_error library_check_latency(const struct dist__profile *profile,
+				      bool inter, bool intra,
+				      struct dist_message *message)
+{
+	const struct library_model *model = library_find(profile);
+
+	inter = inter && model && model->has_own_hops;
+	intra = intra && model && !model->has_steps;
+	if (!inter && !intra)
+		return DIST_OK;
+	return dist__refuse(message,
+			    "--%s-latency: the model of %s has a time of its "
+			    "own for a step, whatever the links' latency: "
+			    "expected another profile, such as ideal",
+			    inter ? "inter" : "intra", model->name);
 }
 
 bool library_has_steps(const struct dist__profile *profile)

@@ -138,6 +138,20 @@ bool library_has_steps(const struct dist__profile *profile);
  * known (transfers.h): then they can be simulated as flows. */
 bool library_has_transfers(const struct dist__profile *profile);
 
+/* library_force has profile use algorithms by name, "ring" (for all_reduce) or
+ * "all_reduce=ring,broadcast=binomial", of those that its library has. Errors:
+ * those of dist__profile_force. */
+DIST_MUST_CHECK enum dist_error library_force(struct dist__profile *profile,
+					      const char *words,
+					      struct dist_message *message);
+
+/* library_check_latency refuses to change the latency of links between nodes or
+ * within them if profile's library has a time of its own for a step there.
+ * Errors: INVALID_ARGUMENT (message). */
+DIST_MUST_CHECK enum dist_error
+library_check_latency(const struct dist__profile *profile, bool inter,
+		      bool intra, struct dist_message *message);
+
 /* library_check checks that profile's library is known and has its constants.
  * Errors: INVALID_ARGUMENT (message). */
 DIST_MUST_CHECK enum dist_error

@@ -15,10 +15,14 @@ struct library_freedom {
 };
 
 struct library_model {
-	const char *name;             /* as in a profile's `library` */
-	const char *const *constants; /* legal names, ended by NULL */
-	bool has_steps;               /* its estimates are LIBRARY_STEPS, */
-	bool has_transfers;           /* or have any other shape */
+	const char *name;              /* as in a profile's `library` */
+	const char *const *constants;  /* legal names, ended by NULL */
+	const char *const *algorithms; /* that may be forced; NULL: those of
+					  coll/ */
+	bool has_own_hops; /* a step between nodes takes what its constants say,
+			      whatever the latency of links */
+	bool has_steps;    /* its estimates are LIBRARY_STEPS, */
+	bool has_transfers; /* or have any other shape */
 
 	/* As library_fitted() has them; NULL: none. */
 	const struct library_constant *fitted;

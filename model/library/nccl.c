@@ -70,6 +70,26 @@ static bool choose(const struct nccl_system *system, enum dist__op_kind op,
 	return found;
 }
 
+/* Of those that NCCL has, other ranks or another op could use it. */
+static enum dist_error refuse_choice(const struct nccl_system *system,
+				     enum dist__op_kind op, double bytes,
+				     const char *name,
+				     struct dist_message *message)
+{
+	enum dist_error error = dist__refuse(
+		message,
+		"%s: NCCL has no algorithm \"%.40s\" for %d of these "
+		"ranks: expected one of",
+		dist__op_name(op), name, system->ranks);
+	struct nccl_plan plan;
+
+	for (int a = 0; a < NCCL_ALGORITHMS; a++)
+		if (choose(system, op, bytes, a, -1, &plan))
+			(void)dist__append(message->text, sizeof message->text,
+					   " %s", algorithm_names[a]);
+	return error;
+}
+
 /* What each rank puts on the links. */
 static void set_messages(const struct nccl_system *system,
 			 enum dist__op_kind op, const struct nccl_plan *plan,
@@ -151,27 +171,34 @@ static enum dist_error estimate_nccl(const struct dist__profile *profile,
 	int algorithm, protocol;
 	struct nccl_plan plan;
 	double launch_us = 0; /* of a process with several GPUs */
+	const char *forced =
+		call->algorithm ? call->algorithm : profile->forced[call->op];
 
-	if (!find(call->algorithm, algorithm_names, &algorithm))
-		return refuse(call, "algorithm", call->algorithm,
-			      algorithm_names, message);
+	if (!find(forced, algorithm_names, &algorithm))
+		return refuse(call, "algorithm", forced, algorithm_names,
+			      message);
 	if (!find(call->protocol, protocol_names, &protocol))
 		return refuse(call, "protocol", call->protocol, protocol_names,
 			      message);
 	estimate->channels = system.channels;
 	if (call->process_ranks > 1)
 		launch_us = constants.process_us * (call->process_ranks - 1);
+	if (forced && is_direct(call->op))
+		return dist__refuse(message,
+				    "%s: NCCL has no algorithms of it to "
+				    "choose from, not \"%.40s\"",
+				    dist__op_name(call->op), forced);
 	if (is_direct(call->op) || call->ranks == 1) {
 		estimate_direct(profile, fabric, &system, &constants, call,
 				bytes, estimate);
 		estimate->start_ns += 1e3 * launch_us;
 		return DIST_OK;
 	}
-	/* Where what is forced cannot be, NCCL takes a ring. */
+	/* Where what a log forced cannot be, NCCL took a ring. */
 	if (!choose(&system, call->op, bytes, algorithm, protocol, &plan) &&
-	    !choose(&system, call->op, bytes, NCCL_RING, -1, &plan))
-		return refuse(call, "choice for", "these ranks",
-			      algorithm_names, message);
+	    (forced != call->algorithm ||
+	     !choose(&system, call->op, bytes, NCCL_RING, -1, &plan)))
+		return refuse_choice(&system, call->op, bytes, forced, message);
 	snprintf(estimate->algorithm, sizeof estimate->algorithm, "%s",
 		 algorithm_names[plan.algorithm]);
 	snprintf(estimate->protocol, sizeof estimate->protocol, "%s",
@@ -187,6 +214,8 @@ static enum dist_error estimate_nccl(const struct dist__profile *profile,
 const struct library_model library_nccl = {
 	.name = "nccl",
 	.constants = library_nccl_constant_names,
+	.algorithms = algorithm_names,
+	.has_own_hops = true,
 	.has_transfers = true,
 	.freedoms = library_nccl_freedoms,
 	.fitted = library_nccl_fitted,

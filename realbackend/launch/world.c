@@ -8,6 +8,7 @@
 
 #include "base/variable.h"
 #include "coll/p2p_backend.h"
+#include "base/refuse.h"
 #include "coll/profile.h"
 #include "realbackend/launch/board.h"
 #include "realbackend/launch/cores.h"
@@ -73,8 +74,15 @@ static enum dist_error load_profile(const struct dist__environment *e,
 	dist__profile_init(profile);
 	if (e->profile)
 		error = dist__profile_find(profile, e->profile, message);
+	if (!error && profile->library[0] && profile->num_rules == 0)
+		return dist__refuse(message,
+				    "profile %s: expected one with a "
+				    "selection: real ranks run Lockstep's "
+				    "algorithms, and it has none of them",
+				    profile->name);
 	if (!error && e->algorithm)
-		error = dist__profile_force(profile, e->algorithm, message);
+		error = dist__profile_force(profile, NULL, e->algorithm,
+					    message);
 	return error;
 }
 

@@ -45,6 +45,11 @@ struct dist__change {
 	bool is_factor;
 };
 
+static inline bool dist__change_is_any(const struct dist__change *change)
+{
+	return change->value > 0 && !(change->is_factor && change->value == 1);
+}
+
 /* Changes of the links between nodes, or of those within nodes (rewire.c), in
  * B/s and seconds. */
 struct dist__rewiring {

@@ -316,4 +316,7 @@ sed -i 's/seq:/sequence:/' "$scratch/study.yaml"
 expect 2 sweep "$scratch/study.yaml" -o "$scratch/results"
 expect_err 'study.yaml:5: unknown key "sequence" of grid'
 
+expect_refusal '--recompute-layers: expected with --recompute full$' predict \
+	--model llama3-8b --machine hgx-h100-400g --world-size 32 --recompute-layers 2
+
 finish

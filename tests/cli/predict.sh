@@ -368,7 +368,8 @@ is=$(steps --platform "$scratch/ib-100G.xml" --inter-bandwidth x2)
 [ "$is" = "$(steps --platform "$scratch/ib-200G.xml")" ] ||
 	fail "100G x2 is not 200G: $is"
 expect 0 predict --model mnist --machine hgx-h100-400g --world-size 16 \
-	--inter-bandwidth x0.5 --intra-latency 2us --trace "$scratch/links.json"
+	--profile ideal --inter-bandwidth x0.5 --intra-latency 2us \
+	--trace "$scratch/links.json"
 expect_out '^# links +inter-bandwidth x0.5, intra-latency 2us$'
 grep -q '"inter bandwidth": *"x0.5"' "$scratch/links.json" ||
 	fail "the trace does not say that links are changed"
@@ -506,6 +507,39 @@ said=$(profile_of --platform fat-tree-ndr-16x8 --world-size 16)
 [[ "$said" == 'nccl '* ]] || fail "a platform of H100: $said"
 said=$(profile_of --machine dgx-a100 --world-size 16 --algorithm ring)
 [[ "$said" != 'nccl '* ]] || fail "--algorithm ring: $said"
+# NCCL's algorithms have its names, and only some can do a call. The links'
+# latency is not in its model.
+forced() { # ALGORITHM - the step's ms by it
+	expect 0 "${machine[@]}" --no-explain --json --algorithm "$1"
+	jq .rows[0].step_ms "$scratch/out"
+}
+[ "$(forced ring)" != "$(forced tree)" ] || fail "by ring as by tree"
+expect_refusal '"hierarchical" of all_reduce by nccl: expected one of ring, tree, nvls, nvlstree$' \
+	"${machine[@]}" --algorithm all_reduce=hierarchical
+expect 2 "${machine[@]}" --algorithm all_reduce=nvls
+expect_err 'all_reduce: NCCL has no algorithm "nvls" for 64 of these ranks: expected one of ring tree nvlstree$'
+expect 2 "${machine[@]}" --algorithm all_to_all=ring
+expect_err 'all_to_all: NCCL has no algorithms of it'
+expect_refusal '--inter-latency: the model of nccl has a time of its own' \
+	"${machine[@]}" --inter-latency x2
+expect_refusal '--intra-latency: the model of openmpi has a time of its own' \
+	"${machine[@]}" --profile openmpi --intra-latency x2
+expect 1 run --nproc-per-node 1 --profile nccl hello
+expect_err 'profile nccl: expected one with a selection: real ranks run'
+printf 'name: x\nlibrary: nccl\nselection:\n  all_reduce:\n    - {algorithm: ring}\n' \
+	>"$scratch/nccl.yaml"
+expect_refusal 'profile x: selection: expected none: nccl chooses by a model' \
+	"${machine[@]}" --profile "$scratch/nccl.yaml"
+
+# A slow rank holds the others up at every fidelity, where the nodes stand for
+# any number of them, too.
+for fidelity in formula flow; do
+	expect 0 predict --machine dgx-a100 --world-size 16 --straggler 1:5 \
+		--no-explain --json --fidelity $fidelity
+	jq '.rows[0].step_ms' "$scratch/out" >"$scratch/slow.$fidelity"
+done
+diff "$scratch/slow.formula" "$scratch/slow.flow" || fail "a slow rank at formula"
+
 said=$(profile_of --machine lumi-g --world-size 8 --flops 60e12)
 [[ "$said" != 'nccl '* ]] || fail "MI250X: $said"
 

@@ -489,13 +489,14 @@ Test(profile, forcing)
 	cr_assert_eq(load("name: x\nselection:\n  all_reduce:\n"
 			  "    - {algorithm: binomial_tree}\n"),
 		     DIST_OK);
-	cr_assert_eq(dist__profile_force(&profile, "ring", &message), DIST_OK);
+	cr_assert_eq(dist__profile_force(&profile, NULL, "ring", &message),
+		     DIST_OK);
 	cr_assert_eq(profile.num_rules, 2);
 	cr_assert_str_eq(
 		dist__select(&profile, DIST__ALL_REDUCE, &four, 1)->name,
 		"ring");
 	cr_assert_eq(dist__profile_force(
-			     &profile,
+			     &profile, NULL,
 			     "broadcast=binomial,all_reduce=halving_doubling",
 			     &message),
 		     DIST_OK);
@@ -510,7 +511,7 @@ Test(profile, forcing)
 static void not_forced(const char *text, const char *want)
 {
 	dist__profile_init(&profile);
-	cr_expect_eq(dist__profile_force(&profile, text, &message),
+	cr_expect_eq(dist__profile_force(&profile, NULL, text, &message),
 		     DIST_ERR_INVALID_ARGUMENT, "%s", text);
 	cr_expect_str_eq(message.text, want);
 	cr_expect_eq(profile.num_rules, 0);
