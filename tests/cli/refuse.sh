@@ -60,7 +60,7 @@ expect_refusal '--nodes: expected any for the only' platform new --nodes any \
 expect_refusal '--nodes: expected any for the only' platform new --nodes 3 \
 	--inter ib:100G --nodes any
 "$LOCKSTEP" platform new --nodes any --inter ib:100G -o "$scratch/broken.any.xml"
-expect_refusal 'expected formula where rank 0 stands for all' run \
+expect_refusal 'expected formula where ranks stand for others' run \
 	--backend sim --platform "$scratch/broken.any.xml" --world-size 4096 \
 	--fidelity message hello
 sed -i '0,/value="any"/s//value="all"/' "$scratch/broken.any.xml"
