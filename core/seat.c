@@ -18,6 +18,14 @@ struct dist__seat_slot *dist__seat_at(struct dist__seat_head *head, int rank)
 					  (size_t)rank * DIST__SEAT_BYTES);
 }
 
+int64_t dist__seat_of_lane(int present, int rank, int lane)
+{
+	int64_t seats =
+		present + (int64_t)rank * DIST__SEAT_LANES + (int64_t)lane;
+
+	return DIST__SEAT_HEAD + seats * DIST__SEAT_BYTES;
+}
+
 void dist__seat_wake(_Atomic uint32_t *word)
 {
 	(void)syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);

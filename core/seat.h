@@ -24,6 +24,8 @@
 #define DIST__SEAT_HEAD  4096
 #define DIST__SEAT_BYTES 4096
 #define DIST__SEAT_FILE  256
+/* Lanes of a rank. Their seats lie behind those of the ranks. */
+#define DIST__SEAT_LANES 256
 #define DIST__SEAT_TEXT  512
 
 struct dist__seat_head {
@@ -63,6 +65,25 @@ enum dist__seat_code {
 	DIST__SEAT_STORE_LOOK,
 	DIST__SEAT_STORE_WAIT,  /* time_ns: at most */
 	DIST__SEAT_STORE_FETCH, /* copies the last value to address */
+
+	/* What a thread of the rank asks of the transport beside its groups:
+	 * messages, events, and lanes, whose threads have seats of their own
+	 * (dist__seat_of_lane). */
+	DIST__SEAT_SEND,       /* message; answer: work */
+	DIST__SEAT_RECV,       /* message, members if from any; answer: work */
+	DIST__SEAT_RECEIVED,   /* work, time_ns: deadline; answer: number, from
+				  whom */
+	DIST__SEAT_LOOK,       /* lets time pass */
+	DIST__SEAT_BUSY,       /* time_ns, of the rank's device */
+	DIST__SEAT_QUIT,       /* number: a group whose messages fail */
+	DIST__SEAT_EVENT_NEW,  /* answer: object */
+	DIST__SEAT_EVENT_WAIT, /* object, time_ns: deadline; done: gives up */
+	DIST__SEAT_EVENT_SET,  /* object */
+	DIST__SEAT_EVENT_FREE, /* object */
+	DIST__SEAT_LANE_NEW,   /* answer: object, number of the lane */
+	DIST__SEAT_LANE_ADD,   /* object, address: a job */
+	DIST__SEAT_LANE_FREE,  /* object */
+	DIST__SEAT_LANE_NEXT,  /* by the lane; answer: address, or done: none */
 	DIST__SEAT_CODES
 };
 
@@ -106,7 +127,8 @@ struct dist__seat_slot {
 	struct dist__seat_op op;
 	struct dist__seat_text key, value, other; /* COMPARE: if value, other */
 	void *address;
-	int64_t number; /* ADD: the amount, then the sum; COUNT */
+	int64_t number;               /* ADD: the amount, then the sum; COUNT */
+	struct dist__message message; /* its data: in the rank's memory */
 };
 
 _Static_assert(sizeof(struct dist__seat_slot) <= DIST__SEAT_BYTES,
@@ -118,6 +140,10 @@ _Static_assert(sizeof(struct dist__seat_slot) <= DIST__SEAT_BYTES,
 
 /* dist__seat_at returns the seat of rank; head is the start of the file. */
 struct dist__seat_slot *dist__seat_at(struct dist__seat_head *head, int rank);
+
+/* dist__seat_of_lane returns where in the file the seat of lane number `lane`
+ * of rank lies, of `present` ranks; at their own number the file ends. */
+int64_t dist__seat_of_lane(int present, int rank, int lane);
 
 /* dist__seat_wake wakes a process that sleeps on word. dist__seat_sleep sleeps
  * on word while it is value, at most most_ms milliseconds. Returns false if

@@ -2,8 +2,8 @@
  * slot.c - this process as a rank of a simulation: finds its seat by the
  * environment that the simulation set, and sends requests.
  *
- * Threads take turns. A process that the rank forks has no seat: its requests
- * would be the rank's.
+ * A lane has a seat of its own; all other threads take turns at the rank's. A
+ * process that the rank forks has no seat: its requests would be the rank's.
  */
 #include "realbackend/seat/slot.h"
 
@@ -157,15 +157,39 @@ enum dist_error dist__seat_open(struct dist_message *message)
 	return DIST_OK;
 }
 
+static _Thread_local struct dist__seat_slot *own_seat;
+
+struct dist__seat_slot *dist__seat_of(int lane)
+{
+	const char *path = getenv(DIST__SEAT_VARIABLE);
+
+	return map(path,
+		   dist__seat_of_lane(here.head->present, here.rank, lane),
+		   DIST__SEAT_BYTES);
+}
+
+void dist__seat_unmap(struct dist__seat_slot *seat)
+{
+	(void)munmap(seat, DIST__SEAT_BYTES);
+}
+
+void dist__seat_take(struct dist__seat_slot *seat)
+{
+	own_seat = seat;
+}
+
 struct dist__seat_slot *dist__seat_begin(void)
 {
+	if (own_seat)
+		return own_seat;
 	pthread_mutex_lock(&here.mutex);
 	return here.seat;
 }
 
 void dist__seat_end(void)
 {
-	pthread_mutex_unlock(&here.mutex);
+	if (!own_seat)
+		pthread_mutex_unlock(&here.mutex);
 }
 
 enum dist_error dist__seat_ask(struct dist__seat_slot *seat,

@@ -13,7 +13,7 @@
 enum dist_error dist__seat_open(struct dist_message *message);
 
 /* dist__seat_begin returns the seat for a request, which this thread alone
- * writes. The seat must be open. */
+ * writes: a lane's own, else the rank's. The seat must be open. */
 struct dist__seat_slot *dist__seat_begin(void);
 
 /* dist__seat_ask sends the request, and returns the answer's error. PEER_LOST:
@@ -23,6 +23,13 @@ enum dist_error dist__seat_ask(struct dist__seat_slot *seat,
 
 /* dist__seat_end allows other threads to ask, after the answer was read. */
 void dist__seat_end(void);
+
+/* dist__seat_of maps the seat of a lane of the rank; NULL: it cannot.
+ * dist__seat_unmap undoes that. dist__seat_take makes it the calling thread's,
+ * for dist__seat_begin(). */
+struct dist__seat_slot *dist__seat_of(int lane);
+void dist__seat_unmap(struct dist__seat_slot *seat);
+void dist__seat_take(struct dist__seat_slot *seat);
 
 /* dist__seat_now_ns returns the rank's clock, which requests advance, and
  * charged compute time between them. */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "core/backend.h"
-#include "core/transport.h"
 #include "realbackend/seat/slot.h"
+#include "realbackend/seat/transport.h"
 
 /* ---- a group: its functions are requests --------------------------------- */
 
@@ -236,27 +236,12 @@ static bool is_available(struct dist_message *why)
 	return true;
 }
 
-/* Core frees a transport; nobody here does anything else with it. */
-static enum dist_error free_transport(struct dist__transport *t)
-{
-	struct dist__seat_slot *seat = dist__seat_begin();
-	enum dist_error error = dist__seat_ask(seat, DIST__SEAT_DETACH);
-
-	(void)t;
-	dist__seat_end();
-	(void)dist__world_enter(NULL);
-	return error;
-}
-
-static const struct dist__transport_ops transport_ops = {
-	.free = free_transport,
-};
-
 static enum dist_error attach(const struct dist_init_options *options,
 			      struct dist__place *place,
 			      struct dist_message *message)
 {
-	static struct dist__transport transport = {.ops = &transport_ops};
+	static struct dist__transport transport = {
+		.ops = &dist__seat_transport_ops};
 	struct dist__seat_slot *seat;
 	enum dist_error error = dist__seat_open(message);
 

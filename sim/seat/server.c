@@ -21,10 +21,12 @@
 #include "base/clock.h"
 #include "lockstep/store.h"
 #include "sim/actor.h"
+#include "sim/gate.h"
 #include "sim/ending.h"
 #include "sim/launch.h"
 #include "sim/progress.h"
 #include "sim/run.h"
+#include "sim/seat/beside.h"
 #include "sim/seat/op.h"
 #include "sim/seat/processes.h"
 #include "sim/seat/store.h"
@@ -34,6 +36,8 @@
 #define LOOK_MS 1000
 /* Ranks that the end of the world was told to end by themselves so soon. */
 #define GRACE_NS ((int64_t)3000000000)
+/* Simulated time between looks at a thread that waits for another. */
+#define ASIDE_NS 10000000
 
 /* A back end of the rank's, and what it borrows. */
 struct served {
@@ -43,7 +47,9 @@ struct served {
 	int *ranks;
 };
 
+/* What serves the requests of one thread: the rank's own, or that of a lane. */
 struct server {
+	struct server *main; /* of the rank's own; it has the tables */
 	struct dist__sim_world *world;
 	struct dist__sim_rank *rank;
 	struct dist__seat_slot *seat;
@@ -53,8 +59,32 @@ struct server {
 	uint32_t num_backends;
 	struct dist__seat_work **works; /* likewise */
 	uint32_t num_works;
+	struct dist__seat_beside beside;
 	struct dist__seat_value value; /* of the store */
+	struct lane *lanes[DIST__SEAT_LANES];
+	int num_lanes;
 	int64_t ended_ns; /* real time since the world has; 0: it has not */
+};
+
+/* A thread beside the rank's own. */
+struct lane {
+	struct dist__lane *lane; /* whose actor serves it */
+	struct server server;
+};
+
+/* A job that the thread of a lane is to do; `theirs` means something to it. */
+struct job {
+	struct dist__job job;
+	struct lane *lane;
+	void *theirs;
+};
+
+/* An actor whose thread waits for another thread of its rank, by a lock of the
+ * program's say; on its stack. */
+struct aside {
+	struct aside *next;
+	const struct dist__sim_rank *rank;
+	struct dist__engine_gate *gate;
 };
 
 /* A process runs one simulation at a time; one it forked, its own. */
@@ -63,6 +93,8 @@ static struct {
 	struct dist__seat_head *head;
 	pid_t starter;
 	struct dist_store *store; /* all ranks' */
+	int fd;                   /* of the seats */
+	struct aside *asides;     /* all ranks' */
 } here;
 
 /* ---- the seats ----------------------------------------------------------- */
@@ -74,8 +106,10 @@ static bool make_seats(struct dist__sim_world *world,
 		DIST__SEAT_HEAD + (size_t)world->present * DIST__SEAT_BYTES;
 	int fd = memfd_create("lockstep-seats", MFD_CLOEXEC);
 
-	if (fd < 0 || ftruncate(fd, (off_t)bytes))
+	if (fd < 0 || ftruncate(fd, dist__seat_of_lane(world->present,
+						       world->present, 0)))
 		return false;
+	here.fd = fd;
 	here.head =
 		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (here.head == MAP_FAILED || !dist__sim_watch_share(world))
@@ -126,19 +160,19 @@ static void hurry(struct server *s)
 {
 	int64_t now_ns = dist__clock_ns();
 
-	if (!s->world->ended || s->seat->pid <= 0)
+	if (!s->world->ended || s->main->seat->pid <= 0)
 		return;
 	if (!s->ended_ns)
 		s->ended_ns = now_ns;
 	else if (now_ns - s->ended_ns > GRACE_NS)
-		(void)kill(s->seat->pid, SIGKILL);
+		(void)kill(s->main->seat->pid, SIGKILL);
 }
 
 /* Sleeps until the rank asks or leaves, and sees to what may be amiss. False:
  * nobody will ever tell that it has left. */
 static bool doze(struct server *s, uint32_t bell)
 {
-	bool has_come = s->seat->pid != 0, rung;
+	bool has_come = s->main->seat->pid != 0, rung;
 
 	rung = dist__seat_sleep(&s->seat->bell, bell,
 				has_come ? LOOK_MS : LOOK_MS / 20);
@@ -151,23 +185,82 @@ static bool doze(struct server *s, uint32_t bell)
 	return !is_forsaken();
 }
 
+/* Lets those that have stepped aside look again; of a rank, or of all. */
+static void call_back(struct server *s, const struct dist__sim_rank *rank)
+{
+	for (struct aside *aside = here.asides; aside; aside = aside->next)
+		if (!rank || aside->rank == rank)
+			dist__sim_gate_open(s->world, aside->gate);
+}
+
+/* Lets other threads of the rank go on, for one of which this one waits, until
+ * one of them has come to its next request. Where nothing else can move it
+ * waits for something that is not simulated, in no simulated time. */
+static void step_aside(struct server *s)
+{
+	struct dist__sim_world *world = s->world;
+	struct dist__sim_actor *actor = dist__engine->self();
+	struct aside self = {here.asides, s->rank, &actor->gate}, **link;
+	int waiting = 1;
+
+	for (struct aside *aside = here.asides; aside; aside = aside->next)
+		waiting++;
+	if (world->ended)
+		return;
+	if ((int)world->movable <= waiting) {
+		call_back(s, NULL);
+		dist__engine->yield();
+		return;
+	}
+	here.asides = &self;
+	dist__sim_unblock(world); /* a look of its own comes */
+	dist__sim_gate_wait(world, &actor->gate,
+			    dist__sim_now_ns(world) + ASIDE_NS);
+	(void)dist__sim_block(world);
+	for (link = &here.asides; *link != &self;)
+		link = &(*link)->next;
+	*link = self.next;
+}
+
+/* The same where there are lanes: threads of one rank go on one at a time, but
+ * for those that wait for each other. */
+static bool doze_among(struct server *s, uint32_t bell, int *looks)
+{
+	const struct dist__seat_slot *own = s->main->seat;
+
+	if (dist__seat_sleep(&s->seat->bell, bell, 1)) {
+		*looks = 0;
+		return true;
+	}
+	*looks = dist__seat_is_asleep(own->pid) ? *looks + 1 : 0;
+	if (*looks >= 3) {
+		*looks = 0;
+		step_aside(s);
+	}
+	hurry(s);
+	return !own->left && !is_forsaken();
+}
+
 /* Waits for the next request. False: the process has ended. */
 static bool await(struct server *s)
 {
 	struct dist__seat_slot *seat = s->seat;
 	bool there = true;
+	int looks = 0;
 
-	if (seat->asked != s->served)
-		return true;
 	seat->dozes = 1;
-	while (there) {
+	while (there && seat->asked == s->served) {
 		uint32_t bell = seat->bell;
 
 		if (seat->asked != s->served)
 			break;
-		there = !seat->left && doze(s, bell);
+		there = !s->main->seat->left &&
+			(s->main->num_lanes > 0 ? doze_among(s, bell, &looks)
+						: doze(s, bell));
 	}
 	seat->dozes = 0;
+	/* What this thread has done may be what others wait for. */
+	call_back(s, s->rank);
 	return there;
 }
 
@@ -206,22 +299,23 @@ static enum dist_error attach(struct server *s)
 			(int)seat->pid);
 	}
 	if (!error)
-		error = dist__sim_world.attach(&options, &s->place, &message);
+		error = dist__sim_world.attach(&options, &s->main->place,
+					       &message);
 
-	seat->rank = s->place.rank;
-	seat->world_size = s->place.world_size;
-	seat->time_ns = s->place.timeout_ns;
+	seat->rank = s->main->place.rank;
+	seat->world_size = s->main->place.world_size;
+	seat->time_ns = s->main->place.timeout_ns;
 	snprintf(seat->text, sizeof seat->text, "%s", message.text);
 	return error;
 }
 
 static enum dist_error detach(struct server *s)
 {
-	struct dist__transport *transport = s->place.transport;
+	struct dist__transport *transport = s->main->place.transport;
 
 	if (!transport)
 		return DIST_ERR_INVALID_ARGUMENT;
-	s->place.transport = NULL;
+	s->main->place.transport = NULL;
 	return transport->ops->free(transport);
 }
 
@@ -232,17 +326,17 @@ static uint32_t find_room(struct server *s)
 	struct served **more;
 	uint32_t i = 0;
 
-	while (i < s->num_backends && s->backends[i]->backend)
+	while (i < s->main->num_backends && s->main->backends[i]->backend)
 		i++;
-	if (i < s->num_backends)
+	if (i < s->main->num_backends)
 		return i;
-	more = realloc(s->backends, (i + 1) * sizeof *more);
+	more = realloc(s->main->backends, (i + 1) * sizeof *more);
 	if (!more)
 		return i;
-	s->backends = more;
-	s->backends[i] = calloc(1, sizeof **more);
-	if (s->backends[i])
-		s->num_backends++;
+	s->main->backends = more;
+	s->main->backends[i] = calloc(1, sizeof **more);
+	if (s->main->backends[i])
+		s->main->num_backends++;
 	return i;
 }
 
@@ -253,7 +347,7 @@ static enum dist_error take_members(struct server *s, struct served *served)
 	size_t bytes;
 
 	*members = seat->members;
-	members->nodes = s->place.nodes;
+	members->nodes = s->main->place.nodes;
 	if (members->name)
 		members->name = dist__seat_word(seat->name);
 	if (members->description)
@@ -271,21 +365,21 @@ static enum dist_error take_members(struct server *s, struct served *served)
 
 static enum dist_error backend_new(struct server *s)
 {
-	struct dist__recorder *recorder = s->place.recorder;
+	struct dist__recorder *recorder = s->main->place.recorder;
 	struct dist__backend *inner = NULL, *outer;
 	struct dist_message message = {""};
 	uint32_t number = find_room(s);
 	struct served *served;
 	enum dist_error error;
 
-	if (number == s->num_backends)
+	if (number == s->main->num_backends)
 		return DIST_ERR_NO_MEMORY;
-	served = s->backends[number];
+	served = s->main->backends[number];
 	*served = (struct served){.backend = NULL};
 	error = take_members(s, served);
 	if (!error)
-		error = dist__sim_world.backend_new(&s->place, &served->members,
-						    &inner, &message);
+		error = dist__sim_world.backend_new(
+			&s->main->place, &served->members, &inner, &message);
 	snprintf(s->seat->text, sizeof s->seat->text, "%s", message.text);
 	if (error) {
 		free(served->ranks);
@@ -328,18 +422,18 @@ static struct dist__seat_work **find_place(struct server *s)
 	struct dist__seat_work **more;
 	uint32_t i = 0, space;
 
-	while (i < s->num_works && s->works[i])
+	while (i < s->main->num_works && s->main->works[i])
 		i++;
-	if (i == s->num_works) {
+	if (i == s->main->num_works) {
 		space = i ? 2 * i : 8;
-		more = realloc(s->works, space * sizeof *more);
+		more = realloc(s->main->works, space * sizeof *more);
 		if (!more)
 			return NULL;
 		memset(more + i, 0, (space - i) * sizeof *more);
-		s->works = more;
-		s->num_works = space;
+		s->main->works = more;
+		s->main->num_works = space;
 	}
-	return &s->works[i];
+	return &s->main->works[i];
 }
 
 static enum dist_error submit(struct server *s, struct served *served)
@@ -361,7 +455,7 @@ static enum dist_error submit(struct server *s, struct served *served)
 		return error;
 	}
 	*place = work;
-	s->seat->work = (uint32_t)(place - s->works) + 1;
+	s->seat->work = (uint32_t)(place - s->main->works) + 1;
 	return DIST_OK;
 }
 
@@ -374,9 +468,9 @@ static enum dist_error look(struct server *s, struct served *served, bool waits)
 	struct dist__op *op;
 	enum dist_error error = DIST_OK, ended;
 
-	if (number >= s->num_works || !s->works[number])
+	if (number >= s->main->num_works || !s->main->works[number])
 		return DIST_ERR_INVALID_ARGUMENT;
-	op = dist__seat_work_op(s->works[number]);
+	op = dist__seat_work_op(s->main->works[number]);
 	if (waits)
 		error = ops->wait(served->backend, op, seat->time_ns);
 	else
@@ -384,8 +478,8 @@ static enum dist_error look(struct server *s, struct served *served, bool waits)
 	seat->done = dist__op_is_done(op);
 	if (!seat->done)
 		return error;
-	ended = dist__seat_work_end(s->works[number], seat);
-	s->works[number] = NULL;
+	ended = dist__seat_work_end(s->main->works[number], seat);
+	s->main->works[number] = NULL;
 	return waits && error ? error : ended;
 }
 
@@ -400,10 +494,12 @@ static enum dist_error tell_failure(struct server *s, struct served *served)
 	return DIST_OK;
 }
 
-static enum dist_error sleep_for(const struct server *s, int64_t duration_ns)
+static enum dist_error sleep_for(int64_t duration_ns)
 {
-	dist__sim_pay(&s->rank->actor);
-	dist__sim_pass(&s->rank->actor, (double)duration_ns * 1e-9);
+	struct dist__sim_actor *actor = dist__engine->self();
+
+	dist__sim_pay(actor);
+	dist__sim_pass(actor, (double)duration_ns * 1e-9);
 	return DIST_OK;
 }
 
@@ -412,9 +508,10 @@ static enum dist_error serve_backend(struct server *s)
 	uint32_t number = s->seat->object - 1;
 	struct served *served;
 
-	if (number >= s->num_backends || !s->backends[number]->backend)
+	if (number >= s->main->num_backends ||
+	    !s->main->backends[number]->backend)
 		return DIST_ERR_INVALID_ARGUMENT;
-	served = s->backends[number];
+	served = s->main->backends[number];
 	switch (s->seat->code) {
 	case DIST__SEAT_BACKEND_FREE:
 		served->backend->ops->free(served->backend);
@@ -443,12 +540,155 @@ static enum dist_error serve_backend(struct server *s)
 	}
 }
 
+/* ---- lanes -----------------------------------------------------------------
+ */
+
+static enum dist_error serve(struct server *s);
+
+/* Serves the request that has come. */
+static void serve_one(struct server *s)
+{
+	enum dist_error error;
+
+	dist__sim_watch_note(s->rank);
+	error = serve(s);
+	dist__sim_pay(dist__engine->self());
+	s->seat->now_ns = dist__sim_now_ns(s->world);
+	answer(s, error);
+}
+
+/* Notes how the process has ended, as long as that is news. Returns the rank's
+ * status. */
+static int note_end(struct server *s, bool is_lost)
+{
+	struct check_slot *slot = &s->world->board->slots[s->rank->rank];
+	int status = s->main->seat->status;
+
+	if (!s->main->seat->left)
+		s->rank->killed_by = SIGKILL;
+	else if (WIFSIGNALED(status))
+		s->rank->killed_by = WTERMSIG(status);
+	if (!s->world->ended && (is_lost || s->rank->killed_by))
+		slot->state = CHECK_RANK_LOST;
+	return s->rank->killed_by ? 128 + s->rank->killed_by
+				  : WEXITSTATUS(status);
+}
+
+/* Waits for the next request of a lane. False: its process has ended under it,
+ * and the rank's own actor, which waits for others, cannot see that. */
+static bool await_lane(struct server *s)
+{
+	if (await(s))
+		return true;
+	if (!s->world->ended)
+		s->rank->status = note_end(s, true);
+	return false;
+}
+
+/* Gives the thread of a lane a job, and serves it until it asks for another. */
+static void run_job(void *arg)
+{
+	struct job *job = arg;
+	struct server *s = &job->lane->server;
+	bool there = await_lane(s);
+
+	s->seat->address = job->theirs;
+	s->seat->done = false;
+	free(job);
+	if (!there)
+		return;
+	s->seat->now_ns = dist__sim_now_ns(s->world);
+	answer(s, DIST_OK);
+	while (await_lane(s) && s->seat->code != DIST__SEAT_LANE_NEXT)
+		serve_one(s);
+}
+
+static enum dist_error lane_new(struct server *s, struct dist__transport *t)
+{
+	struct server *own = s->main;
+	struct lane *fresh;
+	int number = 0;
+	void *seat;
+
+	while (number < DIST__SEAT_LANES && own->lanes[number])
+		number++;
+	fresh = number < DIST__SEAT_LANES ? calloc(1, sizeof *fresh) : NULL;
+	if (!fresh)
+		return DIST_ERR_NO_MEMORY;
+	seat = mmap(
+		NULL, DIST__SEAT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+		here.fd,
+		dist__seat_of_lane(s->world->present, s->rank->rank, number));
+	if (seat == MAP_FAILED || t->ops->lanes->create(t, &fresh->lane)) {
+		free(fresh);
+		return DIST_ERR_NO_MEMORY;
+	}
+	memset(seat, 0, DIST__SEAT_BYTES);
+	fresh->server = (struct server){
+		.main = own, .world = s->world, .rank = s->rank, .seat = seat};
+	own->lanes[number] = fresh;
+	own->num_lanes++;
+	s->seat->object = (uint32_t)number + 1;
+	return DIST_OK;
+}
+
+static enum dist_error lane_add(struct server *s, struct dist__transport *t,
+				struct lane *lane)
+{
+	struct job *job = malloc(sizeof *job);
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+
+	if (!job)
+		return error;
+	*job = (struct job){.job = {.run = run_job, .arg = job},
+			    .lane = lane,
+			    .theirs = s->seat->address};
+	error = t->ops->lanes->submit(lane->lane, &job->job);
+	if (error)
+		free(job);
+	return error;
+}
+
+/* Frees a lane once its jobs are done, and sends its thread home. */
+static enum dist_error lane_free(struct server *s, struct dist__transport *t,
+				 uint32_t number)
+{
+	struct lane *lane = s->main->lanes[number];
+
+	t->ops->lanes->free(lane->lane);
+	if (await(&lane->server)) {
+		lane->server.seat->done = true;
+		answer(&lane->server, DIST_OK);
+	}
+	(void)munmap(lane->server.seat, DIST__SEAT_BYTES);
+	free(lane);
+	s->main->lanes[number] = NULL;
+	s->main->num_lanes--;
+	return DIST_OK;
+}
+
+static enum dist_error serve_lane(struct server *s)
+{
+	struct dist__transport *t = s->main->place.transport;
+	uint32_t number = s->seat->object - 1;
+
+	if (!t)
+		return DIST_ERR_INVALID_ARGUMENT;
+	if (s->seat->code == DIST__SEAT_LANE_NEW)
+		return lane_new(s, t);
+	if (number >= DIST__SEAT_LANES || !s->main->lanes[number])
+		return DIST_ERR_INVALID_ARGUMENT;
+	return s->seat->code == DIST__SEAT_LANE_ADD
+		       ? lane_add(s, t, s->main->lanes[number])
+		       : lane_free(s, t, number);
+}
+
 static enum dist_error serve(struct server *s)
 {
 	struct dist__seat_slot *seat = s->seat;
 
 	if (seat->charge_ns > 0)
-		(void)sleep_for(s, seat->charge_ns);
+		(void)sleep_for(seat->charge_ns);
 	switch (seat->code) {
 	case DIST__SEAT_ATTACH:
 		return attach(s);
@@ -457,7 +697,7 @@ static enum dist_error serve(struct server *s)
 	case DIST__SEAT_BACKEND_NEW:
 		return backend_new(s);
 	case DIST__SEAT_SLEEP:
-		return sleep_for(s, seat->time_ns);
+		return sleep_for(seat->time_ns);
 	case DIST__SEAT_STORE_SET:
 	case DIST__SEAT_STORE_ADD:
 	case DIST__SEAT_STORE_COMPARE:
@@ -469,6 +709,23 @@ static enum dist_error serve(struct server *s)
 		return dist__seat_store_serve(
 			here.store, s->world->world_size / s->world->present,
 			seat, &s->value);
+	case DIST__SEAT_LANE_NEW:
+	case DIST__SEAT_LANE_ADD:
+	case DIST__SEAT_LANE_FREE:
+		return serve_lane(s);
+	case DIST__SEAT_SEND:
+	case DIST__SEAT_RECV:
+	case DIST__SEAT_RECEIVED:
+	case DIST__SEAT_LOOK:
+	case DIST__SEAT_BUSY:
+	case DIST__SEAT_QUIT:
+	case DIST__SEAT_EVENT_NEW:
+	case DIST__SEAT_EVENT_WAIT:
+	case DIST__SEAT_EVENT_SET:
+	case DIST__SEAT_EVENT_FREE:
+		return dist__seat_beside_serve(&s->main->beside,
+					       s->main->place.transport,
+					       s->main->seat->pid, seat);
 	default:
 		return serve_backend(s);
 	}
@@ -479,49 +736,44 @@ static enum dist_error serve(struct server *s)
 /* The rank's status, now that its process has ended. */
 static int leave(struct server *s)
 {
-	struct check_slot *slot = &s->world->board->slots[s->rank->rank];
-	int status = s->seat->status;
-
 	if (here.head->refused && !s->world->ended)
 		dist__sim_end(s->world, DIST_ERR_ABORTED, here.head->refused);
-	if (!s->seat->left) {
-		s->rank->killed_by = SIGKILL;
-	} else if (WIFSIGNALED(status)) {
-		s->rank->killed_by = WTERMSIG(status);
-	} else {
-		return WEXITSTATUS(status);
-	}
-	if (!s->world->ended)
-		slot->state = CHECK_RANK_LOST;
-	return 128 + s->rank->killed_by;
+	return note_end(s, false);
 }
 
 int dist__seat_rank(void *job)
 {
 	struct dist__sim_world *world = dist__sim_running();
-	struct dist__sim_actor *actor = dist__engine->self();
-	struct server s = {.world = world, .rank = actor->rank};
-	enum dist_error error;
+	const struct dist__sim_actor *actor = dist__engine->self();
+	struct server *s = calloc(1, sizeof *s);
+	int status;
 
-	if (!open_seats(world, job))
+	if (!s || !open_seats(world, job)) {
+		free(s);
 		return DIST_EXIT_INTERNAL;
-	s.seat = dist__seat_at(here.head, s.rank->rank);
-	while (await(&s)) {
-		dist__sim_watch_note(s.rank);
-		error = serve(&s);
-		dist__sim_pay(actor);
-		s.seat->now_ns = dist__sim_now_ns(world);
-		answer(&s, error);
-		/* Others may go on in this instant, too. */
-		if (!world->ended)
+	}
+	s->main = s;
+	s->world = world;
+	s->rank = actor->rank;
+	s->seat = dist__seat_at(here.head, s->rank->rank);
+	while (await(s)) {
+		serve_one(s);
+		/* Others may go on in this instant, too; not those of this
+		 * rank. */
+		if (!world->ended && s->num_lanes == 0)
 			dist__engine->yield();
 	}
+	status = leave(s);
 	/* Of a rank that was killed, back ends are left that others may look
-	 * at. */
-	for (uint32_t i = 0; i < s.num_backends; i++)
-		if (!s.backends[i]->backend)
-			free(s.backends[i]);
-	free(s.backends);
-	free(s.works);
-	return leave(&s);
+	 * at, and lanes that have yet to end. */
+	for (uint32_t i = 0; i < s->num_backends; i++)
+		if (!s->backends[i]->backend)
+			free(s->backends[i]);
+	free(s->backends);
+	free(s->works);
+	if (s->num_lanes == 0) {
+		dist__seat_beside_free(&s->beside);
+		free(s);
+	}
+	return status;
 }

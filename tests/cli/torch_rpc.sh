@@ -9,8 +9,26 @@ LOCKSTEP_LIBRARY=$(dirname "$LOCKSTEP")/liblockstep.so.0
 export LOCKSTEP_LIBRARY
 expect 0 run --nproc-per-node 4 "$python" tests/torch/rpc.py
 expect_out '^remote calls: right on 4 workers$'
-# Simulated processes have no messages of their own yet.
-expect 19 run --backend sim --platform star-8 --nproc-per-node 3 \
-	"$python" tests/torch/rpc.py
-expect_err 'init_rpc: expected a world that has messages of its own'
+sim=(run --backend sim --platform star-8)
+expect 0 "${sim[@]}" --nproc-per-node 4 "$python" tests/torch/rpc.py
+expect_out '^remote calls: right on 4 workers$'
+
+# Threads that wait for each other by locks of the program's, in both worlds.
+waits=tests/torch/rpc_waits.py
+expect 0 run --nproc-per-node 2 "$python" "$waits" locks
+expect_out '^0\.8 s$'
+expect 0 "${sim[@]}" --nproc-per-node 2 "$python" "$waits" locks
+expect_out '^0\.8 s$'
+
+# Calls that wait for each other in a circle, with the lines; a callee that dies.
+line=$(grep -n 'rpc.rpc_sync(OTHER, deeper, args=(9' "$waits" | cut -d: -f1)
+expect 11 "${sim[@]}" --nproc-per-node 2 "$python" "$waits" circle
+expect_err "^  rank 0 waits in wait\(python\) on rank 1 at $waits:$line\$"
+expect_err "^  rank 1 serves python for rank 0.*; it waits in wait\(python\) on rank 0 at $waits:"
+expect_err 'and so on in a cycle$'
+for world in "" "--backend sim --platform star-8"; do
+	# shellcheck disable=SC2086 # words
+	expect 13 run $world --nproc-per-node 2 "$python" "$waits" leave
+	expect_err 'lost.*rank 1 exited with status 7'
+done
 finish
