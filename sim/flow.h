@@ -42,15 +42,23 @@ struct dist__sim_cable {
 	} asked[2];
 };
 
+/* Ways kept of a rank: more than the neighbours that it has in any ring, chain
+ * and tree; who sends to all others is looked up again. */
+#define DIST__SIM_KEPT 15
+
 /* From one rank to another. */
 struct dist__sim_way {
-	struct dist__sim_way *next; /* from the same rank */
-	int to;
 	bool is_kept;
 	double latency_s;
 	size_t count, back_count;
 	uint32_t cables[]; /* there, then those of the way back that are
 			      loaded too */
+};
+
+/* The ways from a rank that are kept, and where they lead. */
+struct dist__sim_kept {
+	int num, to[DIST__SIM_KEPT];
+	struct dist__sim_way *ways[DIST__SIM_KEPT];
 };
 
 struct dist__sim_ways {
@@ -60,8 +68,7 @@ struct dist__sim_ways {
 	uint32_t judged; /* number of flows judged */
 	uint32_t *used;  /* links with bytes */
 	size_t num_used;
-	struct dist__sim_way **from; /* by rank: ways that are kept */
-	uint8_t *kept;               /* by rank: the number of them */
+	struct dist__sim_kept *kept; /* by rank */
 	double latency_factor, bandwidth_factor;
 	double back_load; /* what a message loads its way back with */
 };

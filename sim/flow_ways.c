@@ -15,10 +15,6 @@
 
 #define MOST_LINKS 256 /* of a way, either direction */
 
-/* Ways kept of a rank: more than the neighbours that it has in any ring, chain
- * and tree; who sends to all others is looked up again. */
-#define MOST_KEPT 16
-
 static bool number_cables(struct dist__sim_ways *ways)
 {
 	ways->num_cables = dist__engine_num_links();
@@ -50,9 +46,8 @@ struct dist__sim_ways *dist__sim_ways_new(struct dist__sim_world *world)
 	ways->latency_factor = network.latency_factor;
 	ways->bandwidth_factor = network.bandwidth_factor;
 	ways->back_load = network.back_load;
-	ways->from = calloc(size, sizeof(struct dist__sim_way *));
 	ways->kept = calloc(size, sizeof ways->kept[0]);
-	if (ways->from && ways->kept && number_cables(ways))
+	if (ways->kept && number_cables(ways))
 		return ways;
 	dist__sim_ways_free(ways);
 	return NULL;
@@ -60,16 +55,11 @@ struct dist__sim_ways *dist__sim_ways_new(struct dist__sim_world *world)
 
 void dist__sim_ways_free(struct dist__sim_ways *ways)
 {
-	struct dist__sim_way *way, *next;
-
 	if (!ways)
 		return;
-	for (int rank = 0; ways->from && rank < ways->world->world_size; rank++)
-		for (way = ways->from[rank]; way; way = next) {
-			next = way->next;
-			free(way);
-		}
-	free(ways->from);
+	for (int rank = 0; ways->kept && rank < ways->world->world_size; rank++)
+		for (int i = 0; i < ways->kept[rank].num; i++)
+			free(ways->kept[rank].ways[i]);
 	free(ways->kept);
 	free(ways->cables);
 	free(ways->used);
@@ -104,7 +94,6 @@ static struct dist__sim_way *look_up(struct dist__sim_ways *ways, int from,
 	if (!way)
 		return NULL;
 	*way = (struct dist__sim_way){
-		.to = to,
 		.latency_s = latency_s * ways->latency_factor,
 		.count = count,
 		.back_count = back_count,
@@ -117,18 +106,17 @@ static struct dist__sim_way *look_up(struct dist__sim_ways *ways, int from,
 struct dist__sim_way *dist__sim_way_find(struct dist__sim_ways *ways, int from,
 					 int to)
 {
-	struct dist__sim_way *way = ways->from[from];
+	struct dist__sim_kept *kept = &ways->kept[from];
+	struct dist__sim_way *way;
 
-	while (way && way->to != to)
-		way = way->next;
-	if (way)
-		return way;
+	for (int i = 0; i < kept->num; i++)
+		if (kept->to[i] == to)
+			return kept->ways[i];
 	way = look_up(ways, from, to);
-	if (way && ways->kept[from] < MOST_KEPT) {
+	if (way && kept->num < DIST__SIM_KEPT) {
 		way->is_kept = true;
-		way->next = ways->from[from];
-		ways->from[from] = way;
-		ways->kept[from]++;
+		kept->to[kept->num] = to;
+		kept->ways[kept->num++] = way;
 	}
 	return way;
 }
