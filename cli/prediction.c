@@ -40,10 +40,10 @@ bool prediction_has_one_pace(const struct prediction_request *request)
 	return pace->jitter == 0 && pace->num_stragglers == 0;
 }
 
-/* Whether all ranks do the same, of equal durations. */
+/* Whether all ranks do the same, of equal durations, all together. */
 static bool are_alike(const struct prediction_request *request)
 {
-	return request->setup->job.workload == &workload_ddp_step &&
+	return !request->setup->job.workload->has_groups &&
 	       prediction_has_one_pace(request);
 }
 

@@ -460,10 +460,10 @@ for engine in own simgrid; do # the first by name of those that are busy alike
 	expect_out 'all_reduce .* held up by leaf0.up_DOWN'
 done
 # Rank 0 for all takes as long as all ranks, who are there in a trace.
-for of in star taper; do
+for of in "star.xml --find-unused-parameters" taper.xml \
+	"taper.xml --workload fsdp"; do
 	alone=(predict --model resnet50 --batch 1 --profile nccl --fidelity flow
-		--find-unused-parameters --no-explain --json
-		--platform "$scratch/$of.xml")
+		--no-explain --json --platform $scratch/$of)
 	expect 0 "${alone[@]}"
 	jq .rows "$scratch/out" >"$scratch/alone"
 	expect 0 "${alone[@]}" --trace "$scratch/all.trace"
