@@ -39,9 +39,10 @@ expect 0 run --nproc-per-node 2 --torch-backend-as gloo \
 	"$python" tests/torch/examples.py "$scratch/left_ours" "${commands[@]}"
 sort "$scratch/out" | diff "$scratch/gloo" - || fail 'ours prints otherwise than Gloo'
 
-# Ranks that a script starts itself.
+# Ranks that a script starts itself, under the launcher.
 printf '%s\n' "rank 0 of 2: the ranks' sum is 1" "rank 1 of 2: the ranks' sum is 1" >"$scratch/want"
-timeout 250 "$python" "$examples/spawn.py" --start-method fork 2>"$scratch/err" | sort |
-	diff "$scratch/want" - || fail "spawn.py: $(tail -n 5 "$scratch/err")"
+expect 0 run --nproc-per-node 1 --torch-backend-as gloo \
+	"$python" "$examples/spawn.py" --start-method fork
+sort "$scratch/out" | diff "$scratch/want" - || fail "spawn.py: $(tail -n 5 "$scratch/err")"
 
 finish
