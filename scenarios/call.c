@@ -1,5 +1,6 @@
 #include "scenarios/call.h"
 
+#include "base/array.h"
 #include "scenarios/pattern.h"
 
 static struct pattern pattern_of(const struct call *call)
@@ -31,7 +32,7 @@ struct dist_tensor call_part(struct dist_tensor tensor, int r, int parts)
 	return slice(tensor, (size_t)r * numel, numel);
 }
 
-void call_fill(const struct call *call)
+static void fill(const struct call *call)
 {
 	struct pattern p = pattern_of(call);
 	int r, rank = dist_get_rank(call->lane->group);
@@ -46,7 +47,7 @@ void call_fill(const struct call *call)
 			     rank, call->shift + r);
 }
 
-double call_count_wrong(const struct call *call)
+static double count_wrong(const struct call *call)
 {
 	struct pattern p = pattern_of(call);
 	int r, num = p.world_size, rank = dist_get_rank(call->lane->group);
@@ -108,8 +109,8 @@ enum dist_error call_begin(struct training *t, struct call *call)
 
 	if (!lane)
 		return DIST_OK;
-	if (t->job->check && !call->is_apart)
-		call_fill(call);
+	if (t->job->check && !call->is_kept)
+		fill(call);
 	if (call->label)
 		(void)dist_label(lane->group, call->label, call->number);
 	switch (call->op) {
@@ -153,8 +154,8 @@ static enum dist_error wait_for(struct training *t, struct call *call)
 	error = training_wait(t, &call->received);
 	if (!error)
 		error = training_wait(t, &call->pending);
-	if (!error && t->job->check && !call->is_apart)
-		t->wrong += call_count_wrong(call);
+	if (!error && t->job->check && !call->is_kept)
+		t->wrong += count_wrong(call);
 	return error;
 }
 
@@ -178,6 +179,33 @@ void call_release(struct call *call)
 {
 	dist_work_free(call->pending.work);
 	dist_work_free(call->received.work);
+}
+
+enum dist_error call_keep(struct training *t, struct call *call)
+{
+	call->is_kept = true;
+	return dist__array_add(&t->kept, &t->num_kept, &call, sizeof call)
+		       ? DIST_OK
+		       : DIST_ERR_NO_MEMORY;
+}
+
+void calls_fill(const struct training *t)
+{
+	for (size_t i = 0; i < t->num_kept; i++) {
+		t->kept[i]->shift = (int)i + t->step;
+		if (t->kept[i]->lane)
+			fill(t->kept[i]);
+	}
+}
+
+double calls_count_wrong(const struct training *t)
+{
+	double wrong = 0;
+
+	for (size_t i = 0; i < t->num_kept; i++)
+		if (t->kept[i]->lane)
+			wrong += count_wrong(t->kept[i]);
+	return wrong;
 }
 
 enum dist_error call_make(struct training *t, struct call *call)

@@ -23,9 +23,8 @@ struct call {
 	int shift;         /* of its contents, which differs between calls */
 	const char *label; /* its purpose, and a number; NULL: none; borrowed */
 	size_t number;
-	bool is_apart; /* its contents are filled and checked by the workload,
-			  outside the step */
-	int rounds;    /* of a send: rounds left of a ring */
+	bool is_kept;                     /* by call_keep() */
+	int rounds;                       /* of a send: rounds left of a ring */
 	struct pending pending, received; /* received: of a send */
 };
 
@@ -50,10 +49,15 @@ bool call_in_flight(const struct call *call);
 /* call_release frees what is in flight after an error. */
 void call_release(struct call *call);
 
-/* call_fill writes what the rank sends, call_count_wrong returns the number of
- * wrong elements that it has got. */
-void call_fill(const struct call *call);
-double call_count_wrong(const struct call *call);
+/* call_keep has the training fill the call before each step, outside its time,
+ * check it behind, and release it. The call stays where it is. Errors:
+ * NO_MEMORY. */
+DIST_MUST_CHECK enum dist_error call_keep(struct training *t,
+					  struct call *call);
+
+/* calls_fill and calls_count_wrong do that for the calls that were kept. */
+void calls_fill(const struct training *t);
+double calls_count_wrong(const struct training *t);
 
 /* call_part returns part r of tensor, of `parts`. */
 struct dist_tensor call_part(struct dist_tensor tensor, int r, int parts);

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "lockstep/ddp.h"
-#include "scenarios/fill.h"
 
 /* What rounding takes from the simulated clock. */
 #define CLOCK_NS 2
@@ -22,6 +21,63 @@
 /* A bucket that never closes, and one that every gradient closes. */
 #define MB_FOR_ALL    1e9
 #define MB_FOR_TENSOR (1.0 / (1 << 20))
+
+/* ---- contents ------------------------------------------------------------ */
+
+/*
+ * Element i of rank r's gradient in step s is (i + s) mod 61 + r. Over n ranks
+ * the sum n * ((i + s) mod 61) + n (n - 1) / 2 is a whole number below 2^24
+ * for n up to 5000, and its n-th part a multiple of one half: float32 holds
+ * both. 61 is a prime that no bucket or chunk size is a multiple of by
+ * accident: values put into a wrong place are then wrong values.
+ */
+#define PERIOD 61
+
+/* The parameters of rank 0 are those that all must have after the broadcast. */
+static void fill_parameters(float *values, size_t numel, int rank)
+{
+	for (size_t i = 0; i < numel; i++)
+		values[i] = rank == 0 ? (float)(i % PERIOD) : -1.0F;
+}
+
+static double count_wrong_parameters(const float *values, size_t numel)
+{
+	double wrong = 0;
+
+	for (size_t i = 0; i < numel; i++)
+		wrong += values[i] != (float)(i % PERIOD);
+	return wrong;
+}
+
+static void fill_gradients(struct dist_tensor tensor, size_t first, int rank,
+			   int step)
+{
+	float *values = tensor.data;
+
+	for (size_t i = 0; i < tensor.numel; i++)
+		values[i] = (float)((first + i + (size_t)step) % PERIOD) +
+			    (float)rank;
+}
+
+/* Counts what is not the average over the ranks, or more than allowance times
+ * that away from it. */
+static double count_wrong_gradients(struct dist_tensor tensor, size_t first,
+				    const struct training *t, double allowance)
+{
+	const float *values = tensor.data;
+	double wrong = 0;
+
+	for (size_t i = 0; i < tensor.numel; i++) {
+		double right =
+			(double)((first + i + (size_t)t->step) % PERIOD) +
+			(t->world_size - 1) / 2.0;
+
+		wrong += !(fabs(values[i] - right) <= allowance * right);
+	}
+	return wrong;
+}
+
+/* ---- the rank ------------------------------------------------------------ */
 
 struct ddp_step {
 	struct dist_ddp *ddp;
@@ -127,8 +183,7 @@ static double count_wrong(const struct training *t)
 
 		if (!g.data)
 			break;
-		wrong += count_wrong_gradients(g, first, t->world_size, t->step,
-					       allowance(t));
+		wrong += count_wrong_gradients(g, first, t, allowance(t));
 		first += g.numel;
 	}
 	return wrong;

@@ -40,20 +40,22 @@ static enum dist_error make_layer(struct training *t, size_t l)
 	s->gather = (struct call){.op = DIST__ALL_GATHER,
 				  .lane = &t->lanes[0],
 				  .label = "parameters of a layer",
-				  .number = l + 1,
-				  .is_apart = true};
+				  .number = l + 1};
 	s->scatter = (struct call){.op = DIST__REDUCE_SCATTER,
 				   .reduce = DIST_AVG,
 				   .lane = &t->lanes[0],
 				   .label = "gradients of a layer",
-				   .number = l + 1,
-				   .is_apart = true};
+				   .number = l + 1};
 	error = training_tensor(t, part * ranks, &s->gather.out);
 	if (!error)
 		error = training_tensor(t, part, &s->gather.in);
 	if (!error)
 		error = training_tensor(t, part * ranks, &s->scatter.in);
-	return error ? error : training_tensor(t, part, &s->scatter.out);
+	if (!error)
+		error = training_tensor(t, part, &s->scatter.out);
+	if (!error)
+		error = call_keep(t, &s->gather);
+	return error ? error : call_keep(t, &s->scatter);
 }
 
 static enum dist_error start(struct training *t)
@@ -74,35 +76,7 @@ static void stop(struct training *t)
 {
 	struct fsdp *f = t->state;
 
-	for (size_t l = 0; l < f->num; l++) {
-		call_release(&f->layers[l].gather);
-		call_release(&f->layers[l].scatter);
-	}
 	free(f->layers);
-}
-
-static void fill(struct training *t)
-{
-	const struct fsdp *f = t->state;
-
-	for (size_t l = 0; l < f->num; l++) {
-		struct sharded *s = &f->layers[l];
-
-		s->gather.shift = s->scatter.shift = (int)l + t->step;
-		call_fill(&s->gather);
-		call_fill(&s->scatter);
-	}
-}
-
-static double count_wrong(const struct training *t)
-{
-	const struct fsdp *f = t->state;
-	double wrong = 0;
-
-	for (size_t l = 0; l < f->num; l++)
-		wrong += call_count_wrong(&f->layers[l].gather) +
-			 call_count_wrong(&f->layers[l].scatter);
-	return wrong;
 }
 
 /* Makes sure of layer l's parameters, and asks for those of the one that is
@@ -223,6 +197,4 @@ const struct workload workload_fsdp = {
 	.contents = "parameters and gradients",
 	.held = held,
 	WORKLOAD_STEPS(fsdp),
-	.fill = fill,
-	.count_wrong = count_wrong,
 };

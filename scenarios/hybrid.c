@@ -227,11 +227,12 @@ static enum dist_error make_parts(struct training *t, struct hybrid *h)
 		}
 		part->average = (struct call){.op = DIST__ALL_REDUCE,
 					      .reduce = DIST_AVG,
-					      .lane = h->data,
-					      .is_apart = true};
+					      .lane = h->data};
 		error = training_tensor(t, (part->layer->numel + tp - 1) / tp,
 					&part->average.in);
 		part->average.out = part->average.in;
+		if (!error)
+			error = call_keep(t, &part->average);
 	}
 	return error ? error : training_tensor(t, largest, &h->partial);
 }
@@ -267,29 +268,7 @@ static void stop(struct training *t)
 {
 	struct hybrid *h = t->state;
 
-	for (size_t l = 0; h->parts && l < h->num_parts; l++)
-		call_release(&h->parts[l].average);
 	free(h->parts);
-}
-
-static void fill(struct training *t)
-{
-	const struct hybrid *h = t->state;
-
-	for (size_t l = 0; h->data && l < h->num_parts; l++) {
-		h->parts[l].average.shift = (int)l + t->step;
-		call_fill(&h->parts[l].average);
-	}
-}
-
-static double count_wrong(const struct training *t)
-{
-	const struct hybrid *h = t->state;
-	double wrong = 0;
-
-	for (size_t l = 0; h->data && l < h->num_parts; l++)
-		wrong += call_count_wrong(&h->parts[l].average);
-	return wrong;
 }
 
 /* Sums a layer's activations, or their gradients, in the tensor group. */
@@ -423,8 +402,7 @@ static struct workload_held held(const struct workload_job *job, int world_size)
 
 #define HYBRID                                                                 \
 	.contents = "activations and gradients", .misfit = misfit,             \
-	.batches = batches, .held = held, WORKLOAD_STEPS(hybrid),              \
-	.fill = fill, .count_wrong = count_wrong
+	.batches = batches, .held = held, WORKLOAD_STEPS(hybrid)
 
 const struct workload workload_hybrid = {
 	.name = "hybrid",

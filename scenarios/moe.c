@@ -168,13 +168,14 @@ static enum dist_error start(struct training *t)
 			error = make_tokens(t, m, l);
 		m->average = (struct call){.op = DIST__ALL_REDUCE,
 					   .reduce = DIST_AVG,
-					   .lane = moe->data,
-					   .is_apart = true};
+					   .lane = moe->data};
 		if (!error)
 			error = training_tensor(
 				t, m->layer->numel - m->layer->mlp_numel,
 				&m->average.in);
 		m->average.out = m->average.in;
+		if (!error)
+			error = call_keep(t, &m->average);
 	}
 	return error;
 }
@@ -184,31 +185,10 @@ static void stop(struct training *t)
 	struct moe *moe = t->state;
 
 	for (size_t l = 0; l < moe->num; l++) {
-		call_release(&moe->layers[l].average);
 		free(moe->layers[l].out);
 		free(moe->layers[l].in);
 	}
 	free(moe->layers);
-}
-
-static void fill(struct training *t)
-{
-	const struct moe *moe = t->state;
-
-	for (size_t l = 0; l < moe->num; l++) {
-		moe->layers[l].average.shift = (int)l + t->step;
-		call_fill(&moe->layers[l].average);
-	}
-}
-
-static double count_wrong(const struct training *t)
-{
-	const struct moe *moe = t->state;
-	double wrong = 0;
-
-	for (size_t l = 0; l < moe->num; l++)
-		wrong += call_count_wrong(&moe->layers[l].average);
-	return wrong;
 }
 
 static enum dist_error exchange(struct training *t, struct dist_tensor to,
@@ -330,6 +310,4 @@ const struct workload workload_moe = {
 	.misfit = misfit,
 	.held = held,
 	WORKLOAD_STEPS(moe),
-	.fill = fill,
-	.count_wrong = count_wrong,
 };

@@ -22,7 +22,7 @@
 
 #include "base/refuse.h"
 #include "lockstep/measure.h"
-#include "scenarios/fill.h"
+#include "scenarios/pattern.h"
 
 static const char *misfit(const struct workload_job *job, int world_size,
 			  struct dist_message *message)
@@ -155,23 +155,34 @@ static void stop(struct training *t)
 	free(p->layers);
 }
 
+/* What the workers push is summed. */
+static struct pattern pattern_of(const struct ps *p)
+{
+	return (struct pattern){.reduces = true,
+				.op = DIST_SUM,
+				.dtype = DIST_FLOAT32,
+				.world_size = p->workers};
+}
+
 static void fill(struct training *t)
 {
 	const struct ps *p = t->state;
+	const struct pattern pattern = pattern_of(p);
 
 	for (size_t l = 0; !p->serves && l < p->num; l++)
-		fill_gradients(p->layers[l].gradients[0], l,
-			       t->rank - p->servers, t->step);
+		pattern_fill(&pattern, p->layers[l].gradients[0],
+			     t->rank - p->servers, (int)l + t->step);
 }
 
 static double count_wrong(const struct training *t)
 {
 	const struct ps *p = t->state;
+	const struct pattern pattern = pattern_of(p);
 	double wrong = 0;
 
 	for (size_t l = 0; !p->serves && l < p->num; l++)
-		wrong += count_wrong_sums(p->layers[l].parameters, l,
-					  p->workers, t->step);
+		wrong += (double)pattern_count_wrong(
+			&pattern, p->layers[l].parameters, 0, (int)l + t->step);
 	return wrong;
 }
 

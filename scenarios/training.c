@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "lockstep/measure.h"
+#include "scenarios/call.h"
 #include "scenarios/pipeline.h"
 #include "scenarios/rank.h"
 #include "base/statistics.h"
@@ -128,6 +129,8 @@ static enum dist_error train(struct training *t)
 	for (t->step = 0; !error && t->step < steps; t->step++) {
 		t->factor = pace_factor(t->job->pace, t->rank, t->step);
 		t->wrong = 0;
+		if (t->job->check)
+			calls_fill(t);
 		if (t->job->check && workload->fill)
 			workload->fill(t);
 		t->doing = "barrier";
@@ -137,6 +140,8 @@ static enum dist_error train(struct training *t)
 			error = workload->step(t);
 		t->times[t->step] =
 			(double)(dist_now_ns(t->group) - t->start_ns);
+		if (!error && t->job->check)
+			t->wrong += calls_count_wrong(t);
 		if (!error && t->job->check && workload->count_wrong)
 			t->wrong += workload->count_wrong(t);
 		t->times[steps] += t->wrong;
@@ -254,6 +259,9 @@ int workload_rank(void *arg)
 	if (!error)
 		report(&t, sums);
 	t.error = error;
+	for (size_t i = 0; i < t.num_kept; i++)
+		call_release(t.kept[i]);
+	free(t.kept);
 	if (t.pipeline)
 		pipeline_release(t.pipeline);
 	if (t.state)

@@ -9,6 +9,7 @@
 #include "scenarios/waits.h"
 #include "scenarios/workload.h"
 
+struct call;
 struct pipeline;
 
 /* A group with the waits of its collectives. */
@@ -37,6 +38,8 @@ struct training {
 	size_t num_lanes;
 	int64_t computed_ns;                             /* in all steps */
 	struct workload_calls calls[WORKLOAD_NUM_CALLS]; /* of all steps */
+	struct call **kept; /* call_keep(); the list is owned */
+	size_t num_kept;
 	struct pipeline *pipeline; /* of the stages; NULL: there is none */
 	double wrong;              /* elements that calls got in this step */
 	double *times; /* of each step, then the wrong elements; owned */
