@@ -29,23 +29,15 @@ enum dist_error explanation_make(struct explanation *explanation, int ranks,
 			       &explanation->path);
 }
 
-int explanation_print(const struct explanation *explanation,
+int explanation_print(const struct explanation *explanation, bool in_parts,
 		      enum dist__form form, FILE *out)
 {
 	if (explanation->ranks == 0)
 		return 0;
 	fprintf(out, "\nwith %d ranks, ", explanation->ranks);
-	return critical_print(&explanation->path, explanation->from_ns, form,
-			      out);
-}
-
-int explanation_print_parts(const struct explanation *explanation,
-			    enum dist__form form, FILE *out)
-{
-	if (explanation->ranks == 0)
-		return 0;
-	fprintf(out, "\nwith %d ranks, ", explanation->ranks);
-	return critical_print_parts(&explanation->path, form, out);
+	return in_parts ? critical_print_parts(&explanation->path, form, out)
+			: critical_print(&explanation->path,
+					 explanation->from_ns, form, out);
 }
 
 json_t *explanation_json(const struct explanation *explanation)

@@ -25,14 +25,10 @@ struct explanation {
 DIST_MUST_CHECK enum dist_error
 explanation_make(struct explanation *explanation, int ranks, int64_t step_ns);
 
-/* explanation_print writes it as text or Markdown; nothing if there is none.
- * Returns 0, or -1 without memory. */
-int explanation_print(const struct explanation *explanation,
+/* explanation_print writes it as text or Markdown, leg by leg or as its parts;
+ * nothing if there is none. Returns 0, or -1 without memory. */
+int explanation_print(const struct explanation *explanation, bool in_parts,
 		      enum dist__form form, FILE *out);
-
-/* explanation_print_parts writes its parts instead, by critical_print_parts. */
-int explanation_print_parts(const struct explanation *explanation,
-			    enum dist__form form, FILE *out);
 
 /* explanation_json returns the same; NULL: there is none, or no memory. */
 json_t *explanation_json(const struct explanation *explanation);

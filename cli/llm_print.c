@@ -477,7 +477,7 @@ static int print_one(const struct llm_reply *reply,
 		fprintf(out, "\nimpossible with %d GPUs: %s\n",
 			outcome->layout.gpus, outcome->impossible);
 	return status ? status
-		      : explanation_print_parts(explanation, form, out);
+		      : explanation_print(explanation, true, form, out);
 }
 
 int llm_print(const struct llm_replies *replies,

@@ -368,7 +368,8 @@ int prediction_print(const struct prediction *p,
 			fprintf(out, "impossible with %d ranks: %s\n",
 				p->rows[i].step.world_size,
 				p->rows[i].physics.impossible);
-	return status ? status : explanation_print(explanation, form, out);
+	return status ? status
+		      : explanation_print(explanation, false, form, out);
 }
 
 enum dist_error prediction_write_tsv(const struct prediction *p,

@@ -60,14 +60,10 @@ static const struct word dtypes[] = {
 	{"int8", DIST_INT8},     {"uint8", DIST_UINT8},
 	{"int32", DIST_INT32},   {"int64", DIST_INT64},
 	{"bool", DIST_BOOL},     {NULL, 0}};
-#define DTYPES                                                                 \
-	"float, double, half, bfloat16, int8, uint8, int32, int64 or bool"
-
 static const struct word ops[] = {
 	{"sum", DIST_SUM}, {"prod", DIST_PRODUCT}, {"min", DIST_MIN},
 	{"max", DIST_MAX}, {"avg", DIST_AVG},      {"band", DIST_BAND},
 	{"bor", DIST_BOR}, {"bxor", DIST_BXOR},    {NULL, 0}};
-#define OPS "sum, prod, min, max, avg, band, bor or bxor"
 
 static const char *name_of(const struct word *words, int value)
 {
@@ -229,10 +225,6 @@ static const char *read_call(const struct sweep_arguments *a,
 	sweep->root = a->root;
 	if (sweep->max_bytes < sweep->min_bytes)
 		return "-e: expected a size not below that of -b";
-	if (!dtype)
-		return "-d: expected " DTYPES;
-	if (!op)
-		return "-o: expected " OPS;
 	sweep->dtype = (enum dist_dtype)dtype->value;
 	sweep->op = (enum dist_reduce_op)op->value;
 	if (!is_legal(sweep))

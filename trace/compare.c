@@ -243,11 +243,15 @@ static double label_ns(const struct dist__trace *trace, const char *label,
 	return median(totals, n);
 }
 
-static const char *smaller(const char *a, const char *b)
+/* The least label of both behind `after`; NULL: none. */
+static const char *next_of_both(const struct dist__trace_span *a, size_t num_a,
+				const struct dist__trace_span *b, size_t num_b,
+				const char *after)
 {
-	if (!a || !b)
-		return a ? a : b;
-	return strcmp(a, b) < 0 ? a : b;
+	const char *x = next_label(a, num_a, after);
+	const char *y = next_label(b, num_b, after);
+
+	return !y || (x && strcmp(x, y) < 0) ? x : y;
 }
 
 static enum dist_error compare_labels(struct dist__comparison *comparison,
@@ -257,10 +261,9 @@ static enum dist_error compare_labels(struct dist__comparison *comparison,
 {
 	const char *label = NULL;
 
-	while ((label = smaller(next_label(predicted->spans,
-					   predicted->num_spans, label),
-				next_label(measured->spans, measured->num_spans,
-					   label))) != NULL) {
+	while ((label = next_of_both(predicted->spans, predicted->num_spans,
+				     measured->spans, measured->num_spans,
+				     label))) {
 		const struct dist__compared_label row = {
 			.label = label,
 			.time = compared(label_ns(predicted, label, totals),
@@ -301,11 +304,9 @@ static enum dist_error compare_remote(struct dist__comparison *comparison,
 	const char *function = NULL;
 
 	while (numbers &&
-	       (function =
-			smaller(next_label(predicted->remote,
-					   predicted->num_remote, function),
-				next_label(measured->remote,
-					   measured->num_remote, function)))) {
+	       (function = next_of_both(predicted->remote,
+					predicted->num_remote, measured->remote,
+					measured->num_remote, function))) {
 		struct dist__compared_remote row = {.function = function};
 		double predicted_ns = remote_ns(predicted, function, numbers,
 						&row.num_predicted);

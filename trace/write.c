@@ -146,6 +146,18 @@ static void set_profiler_args(struct object *args,
 	set_number(args, "Seq", event->seq);
 }
 
+/* Where the call stands, and how it failed. */
+static void set_site(struct object *args, const struct dist__event *event)
+{
+	if (event->file) {
+		set_text(args, "file", event->file);
+		set_number(args, "line", event->line);
+	}
+	if (event->error)
+		set_text(args, "error",
+			 dist_error_string((enum dist_error)event->error));
+}
+
 static void set_own_args(struct object *args, const struct dist__event *event,
 			 int64_t base_ns)
 {
@@ -170,39 +182,45 @@ static void set_own_args(struct object *args, const struct dist__event *event,
 			     dist_dtype_size((enum dist_dtype)event->dtype)));
 	set(args, "issued_us", us_value(event->issued_ns - base_ns));
 	set(args, "started_us", us_value(event->started_ns - base_ns));
-	if (event->file) {
-		set_text(args, "file", event->file);
-		set_number(args, "line", event->line);
-	}
-	if (event->error)
-		set_text(args, "error",
-			 dist_error_string((enum dist_error)event->error));
+	set_site(args, event);
 }
 
 /* ---- events ----------------------------------------------------------- */
 
-static struct json_t *complete_event(const struct dist__track *track,
-				     const struct dist__event *event,
-				     int thread, int64_t base_ns)
+/* What all events that take time have. */
+static struct object span_object(const struct dist__placed *placed,
+				 const char *category, const char *name,
+				 int64_t base_ns)
 {
-	bool compute = event->kind == DIST__EVENT_COMPUTE;
+	const struct dist__event *event = placed->event;
 	struct object object = {json_object(), false};
-	struct object args = {json_object(), false};
+
+	set_text(&object, "ph", "X");
+	set_text(&object, "cat", category);
+	set_text(&object, "name", name);
+	set_number(&object, "pid", placed->track->rank);
+	set_number(&object, "tid", placed->thread);
+	set(&object, "ts", us_value(event->started_ns - base_ns));
+	set(&object, "dur", us_value(event->ended_ns - event->started_ns));
+	return object;
+}
+
+static struct json_t *complete_event(const struct dist__placed *placed,
+				     int64_t base_ns)
+{
+	const struct dist__event *event = placed->event;
+	bool compute = event->kind == DIST__EVENT_COMPUTE;
+	struct object object, args = {json_object(), false};
 	const char *call = event->purpose;
 	char name[64];
 
 	if (!call && !compute)
 		call = dist__op_name((enum dist__op_kind)event->kind);
 	snprintf(name, sizeof name, "lockstep:%s", compute ? "" : call);
-	set_text(&object, "ph", "X");
-	set_text(&object, "cat", compute ? "compute" : "communication");
-	set_text(&object, "name", compute ? event->name : name);
-	set_number(&object, "pid", track->rank);
-	set_number(&object, "tid", thread);
-	set(&object, "ts", us_value(event->started_ns - base_ns));
-	set(&object, "dur", us_value(event->ended_ns - event->started_ns));
+	object = span_object(placed, compute ? "compute" : "communication",
+			     compute ? event->name : name, base_ns);
 	if (!compute) {
-		set_profiler_args(&args, track, event);
+		set_profiler_args(&args, placed->track, event);
 		set_own_args(&args, event, base_ns);
 		set(&object, "args", finished(&args));
 	} else {
@@ -329,8 +347,7 @@ static struct json_t *remote_event(const struct dist__placed *placed,
 {
 	const struct dist__event *event = placed->event;
 	bool served = event->kind == DIST__EVENT_SERVED;
-	struct object object = {json_object(), false};
-	struct object args = {json_object(), false};
+	struct object object, args = {json_object(), false};
 	char name[192];
 
 	if (served)
@@ -343,20 +360,8 @@ static struct json_t *remote_event(const struct dist__placed *placed,
 	set_number(&args, served ? "caller" : "worker", event->peer);
 	set_number(&args, "call", (int64_t)event->numel);
 	set(&args, "issued_us", us_value(event->issued_ns - base_ns));
-	if (event->file) {
-		set_text(&args, "file", event->file);
-		set_number(&args, "line", event->line);
-	}
-	if (event->error)
-		set_text(&args, "error",
-			 dist_error_string((enum dist_error)event->error));
-	set_text(&object, "ph", "X");
-	set_text(&object, "cat", served ? "served" : "rpc");
-	set_text(&object, "name", name);
-	set_number(&object, "pid", placed->track->rank);
-	set_number(&object, "tid", placed->thread);
-	set(&object, "ts", us_value(event->started_ns - base_ns));
-	set(&object, "dur", us_value(event->ended_ns - event->started_ns));
+	set_site(&args, event);
+	object = span_object(placed, served ? "served" : "rpc", name, base_ns);
 	set(&object, "args", finished(&args));
 	return finished(&object);
 }
@@ -411,13 +416,11 @@ static enum dist_error write_rank(void *arg, int rank,
 	enum dist_error error = write_names(file, rank, threads);
 
 	for (size_t i = 0; !error && i < n; i++)
-		if (dist__event_is_remote(placed[i].event))
-			error = write_remote(file, &placed[i]);
-		else
-			error = write_event(
-				file, complete_event(
-					      placed[i].track, placed[i].event,
-					      placed[i].thread, file->base_ns));
+		error = dist__event_is_remote(placed[i].event)
+				? write_remote(file, &placed[i])
+				: write_event(file,
+					      complete_event(&placed[i],
+							     file->base_ns));
 	return error;
 }
 
