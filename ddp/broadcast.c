@@ -85,21 +85,11 @@ enum dist_error dist__ddp_broadcast(struct dist_ddp *ddp,
 				    const struct dist__ddp_site *site, int src)
 {
 	const struct dist__ddp_limits limits = {BUFFER_BYTES, BUFFER_BYTES};
-	struct dist__ddp_item *items = calloc(ddp->num, sizeof *items);
-	struct dist__ddp_partition partition = {0};
-	enum dist_error error = DIST_ERR_NO_MEMORY;
-	size_t i;
+	struct dist__ddp_partition partition;
+	enum dist_error error = dist__ddp_partition_init(
+		&partition, ddp->params, ddp->num, false, &limits);
 
-	if (!items)
-		return error;
-	for (i = 0; i < ddp->num; i++) {
-		items[i].numel = ddp->params[i].parameter.numel;
-		items[i].dtype = ddp->params[i].parameter.dtype;
-	}
-	error = dist__ddp_partition_init(&partition, items, ddp->num, false,
-					 &limits);
-	free(items); /* before all ranks wait for each other */
-	for (i = 0; !error && i < partition.num_spans; i++)
+	for (size_t i = 0; !error && i < partition.num_spans; i++)
 		error = broadcast_span(ddp, site, &partition,
 				       &partition.spans[i], src);
 	if (error)

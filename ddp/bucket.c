@@ -11,7 +11,7 @@
  * bucket gets its final number when it closes, hence the detour over open[].
  */
 struct cutter {
-	const struct dist__ddp_item *items;
+	const struct dist_ddp_parameter *params;
 	size_t num;
 	bool reverse;
 	size_t *bucket_of;
@@ -40,7 +40,8 @@ static void close_bucket(struct cutter *c, enum dist_dtype dtype)
 	span->num = c->open[dtype].num;
 	span->numel = c->open[dtype].numel;
 	for (i = 0; i < c->num; i++)
-		if (c->bucket_of[i] == OPEN && c->items[i].dtype == dtype)
+		if (c->bucket_of[i] == OPEN &&
+		    c->params[i].parameter.dtype == dtype)
 			c->bucket_of[i] = c->num_spans;
 	c->num_spans++;
 	c->open[dtype].num = 0;
@@ -54,7 +55,7 @@ static void add_item(struct cutter *c, size_t k,
 		     const struct dist__ddp_limits *limits)
 {
 	size_t i = item_at(c, k);
-	enum dist_dtype dtype = c->items[i].dtype;
+	enum dist_dtype dtype = c->params[i].parameter.dtype;
 	double limit = c->open[dtype].after_first ? limits->rest_bytes
 						  : limits->first_bytes;
 
@@ -62,7 +63,7 @@ static void add_item(struct cutter *c, size_t k,
 	if (c->open[dtype].num == 0)
 		c->open[dtype].first_item = k;
 	c->open[dtype].num++;
-	c->open[dtype].numel += c->items[i].numel;
+	c->open[dtype].numel += c->params[i].parameter.numel;
 	if ((double)(c->open[dtype].numel * dist_dtype_size(dtype)) >= limit)
 		close_bucket(c, dtype);
 }
@@ -102,12 +103,12 @@ static void list_members(const struct cutter *c, uint32_t *members)
 	}
 }
 
-enum dist_error dist__ddp_partition_init(struct dist__ddp_partition *partition,
-					 const struct dist__ddp_item *items,
-					 size_t num, bool reverse,
-					 const struct dist__ddp_limits *limits)
+enum dist_error
+dist__ddp_partition_init(struct dist__ddp_partition *partition,
+			 const struct dist_ddp_parameter *params, size_t num,
+			 bool reverse, const struct dist__ddp_limits *limits)
 {
-	struct cutter c = {.items = items, .num = num, .reverse = reverse};
+	struct cutter c = {.params = params, .num = num, .reverse = reverse};
 	size_t k;
 
 	memset(partition, 0, sizeof *partition);

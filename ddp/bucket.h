@@ -4,13 +4,7 @@
 #ifndef LOCKSTEP_DDP_BUCKET_H
 #define LOCKSTEP_DDP_BUCKET_H
 
-#include "lockstep/dist.h"
-
-/* A tensor, as input of the rule. */
-struct dist__ddp_item {
-	size_t numel;
-	enum dist_dtype dtype;
-};
+#include "lockstep/ddp.h"
 
 /* Tensors in one bucket: num of them, the first at members[first]. */
 struct dist__ddp_span {
@@ -35,17 +29,17 @@ struct dist__ddp_limits {
 };
 
 /*
- * dist__ddp_partition_init cuts num items, taken in the order of the array or
- * (reverse) from its end, into buckets of one dtype each. This is the rule of
- * PyTorch's compute_bucket_assignment_by_size: an item joins the open bucket of
+ * dist__ddp_partition_init cuts num parameters, taken in the order of the array
+ * or (reverse) from its end, into buckets of one dtype each. This is the rule
+ * of PyTorch's compute_bucket_assignment_by_size: one joins the open bucket of
  * its dtype, which closes when its size is then at or above the limit. Buckets
- * are in the order of closing; open ones follow, in the order of their first
- * item. Errors: DIST_ERR_NO_MEMORY, and *partition is empty.
+ * are in the order of closing; open ones follow, in the order of their first.
+ * Errors: DIST_ERR_NO_MEMORY, and *partition is empty.
  */
-enum dist_error dist__ddp_partition_init(struct dist__ddp_partition *partition,
-					 const struct dist__ddp_item *items,
-					 size_t num, bool reverse,
-					 const struct dist__ddp_limits *limits);
+enum dist_error
+dist__ddp_partition_init(struct dist__ddp_partition *partition,
+			 const struct dist_ddp_parameter *params, size_t num,
+			 bool reverse, const struct dist__ddp_limits *limits);
 
 /* dist__ddp_partition_release frees what partition owns. */
 void dist__ddp_partition_release(struct dist__ddp_partition *partition);

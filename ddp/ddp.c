@@ -149,25 +149,15 @@ static enum dist_error allocate_bucket(struct dist_ddp *ddp, size_t b)
 static enum dist_error make_buckets(struct dist_ddp *ddp,
 				    const struct dist__ddp_limits *limits)
 {
-	struct dist__ddp_item *items = calloc(ddp->num, sizeof *items);
-	enum dist_error error = DIST_ERR_NO_MEMORY;
-	size_t i;
+	enum dist_error error = dist__ddp_partition_init(
+		&ddp->partition, ddp->params, ddp->num, true, limits);
 
-	if (!items)
-		return error;
-	for (i = 0; i < ddp->num; i++) {
-		items[i].numel = ddp->params[i].gradient.numel;
-		items[i].dtype = ddp->params[i].gradient.dtype;
-	}
-	error = dist__ddp_partition_init(&ddp->partition, items, ddp->num, true,
-					 limits);
-	free(items);
 	if (error)
 		return error;
 	ddp->buckets = calloc(ddp->partition.num_spans, sizeof *ddp->buckets);
 	if (!ddp->buckets)
 		return DIST_ERR_NO_MEMORY;
-	for (i = 0; !error && i < ddp->partition.num_spans; i++)
+	for (size_t i = 0; !error && i < ddp->partition.num_spans; i++)
 		error = allocate_bucket(ddp, i);
 	return error;
 }

@@ -12,7 +12,12 @@
 
 static const struct dist__ddp_limits usual = {1 * MIB, 25 * MIB};
 
-static struct dist__ddp_partition cut(const struct dist__ddp_item *items,
+#define ITEM(num, type)                                                        \
+	{                                                                      \
+		.parameter = { NULL, num, type }                               \
+	}
+
+static struct dist__ddp_partition cut(const struct dist_ddp_parameter *items,
 				      size_t num, bool reverse,
 				      const struct dist__ddp_limits *limits)
 {
@@ -25,7 +30,7 @@ static struct dist__ddp_partition cut(const struct dist__ddp_item *items,
 
 /* Fails unless every item is in exactly one bucket, of its own dtype. */
 static void expect_partition(const struct dist__ddp_partition *p,
-			     const struct dist__ddp_item *items, size_t num)
+			     const struct dist_ddp_parameter *items, size_t num)
 {
 	bool seen[512] = {false};
 	size_t b, i, total = 0;
@@ -40,8 +45,9 @@ static void expect_partition(const struct dist__ddp_partition *p,
 			cr_assert_lt(member, num);
 			cr_assert_not(seen[member]);
 			seen[member] = true;
-			cr_assert_eq(items[member].dtype, p->spans[b].dtype);
-			numel += items[member].numel;
+			cr_assert_eq(items[member].parameter.dtype,
+				     p->spans[b].dtype);
+			numel += items[member].parameter.numel;
 		}
 		cr_assert_eq(numel, p->spans[b].numel);
 		total += p->spans[b].num;
@@ -55,7 +61,7 @@ Test(ddp, resnet50_gives_the_recorded_buckets)
 {
 	static const size_t recorded[] = {2049000, 7875584, 6563840, 6637568,
 					  2431040};
-	struct dist__ddp_item items[512];
+	struct dist_ddp_parameter items[512];
 	struct dist__ddp_partition p;
 	struct dist_message message;
 	struct model model;
@@ -66,8 +72,8 @@ Test(ddp, resnet50_gives_the_recorded_buckets)
 		DIST_OK, "%s", message.text);
 	cr_assert_eq(model.num_rows, 161);
 	for (i = 0; i < model.num_rows; i++)
-		items[i] = (struct dist__ddp_item){model.rows[i].numel,
-						   DIST_FLOAT32};
+		items[i] = (struct dist_ddp_parameter)ITEM(model.rows[i].numel,
+							   DIST_FLOAT32);
 	p = cut(items, model.num_rows, true, &usual);
 	expect_partition(&p, items, model.num_rows);
 	cr_assert_eq(p.num_spans, 5);
@@ -82,8 +88,9 @@ Test(ddp, resnet50_gives_the_recorded_buckets)
 Test(ddp, bucket_closes_when_it_reaches_the_limit)
 {
 	/* 2^18 float32 are 1 MiB to the byte: at the limit, so closed. */
-	static const struct dist__ddp_item items[] = {
-		{1, DIST_FLOAT32}, {1, DIST_FLOAT32}, {1 << 18, DIST_FLOAT32}};
+	static const struct dist_ddp_parameter items[] = {
+		ITEM(1, DIST_FLOAT32), ITEM(1, DIST_FLOAT32),
+		ITEM(1 << 18, DIST_FLOAT32)};
 	struct dist__ddp_partition p = cut(items, 3, true, &usual);
 
 	expect_partition(&p, items, 3);
@@ -97,8 +104,8 @@ Test(ddp, bucket_closes_when_it_reaches_the_limit)
 
 Test(ddp, bucket_below_the_limit_stays_open)
 {
-	static const struct dist__ddp_item items[] = {
-		{1, DIST_FLOAT32}, {(1 << 18) - 1, DIST_FLOAT32}};
+	static const struct dist_ddp_parameter items[] = {
+		ITEM(1, DIST_FLOAT32), ITEM((1 << 18) - 1, DIST_FLOAT32)};
 	struct dist__ddp_partition p = cut(items, 2, true, &usual);
 
 	cr_assert_eq(p.num_spans, 1);
@@ -109,9 +116,10 @@ Test(ddp, bucket_below_the_limit_stays_open)
 Test(ddp, only_the_first_bucket_has_the_small_limit)
 {
 	static const struct dist__ddp_limits limits = {8, 16};
-	static const struct dist__ddp_item items[] = {
-		{2, DIST_FLOAT32}, {2, DIST_FLOAT32}, {2, DIST_FLOAT32},
-		{2, DIST_FLOAT32}, {2, DIST_FLOAT32}, {2, DIST_FLOAT32}};
+	static const struct dist_ddp_parameter items[] = {
+		ITEM(2, DIST_FLOAT32), ITEM(2, DIST_FLOAT32),
+		ITEM(2, DIST_FLOAT32), ITEM(2, DIST_FLOAT32),
+		ITEM(2, DIST_FLOAT32), ITEM(2, DIST_FLOAT32)};
 	struct dist__ddp_partition p = cut(items, 6, false, &limits);
 
 	cr_assert_eq(p.num_spans, 4);
@@ -125,13 +133,13 @@ Test(ddp, only_the_first_bucket_has_the_small_limit)
 Test(ddp, dtypes_have_buckets_and_limits_of_their_own)
 {
 	static const struct dist__ddp_limits limits = {8, 16};
-	static const struct dist__ddp_item items[] = {
-		{1, DIST_FLOAT64}, /* closes the first of float64 */
-		{1, DIST_FLOAT32}, /* opens the first of float32 */
-		{1, DIST_FLOAT64}, /* opens the second of float64 */
-		{1, DIST_FLOAT32}, /* closes the first of float32 */
-		{1, DIST_INT64},   /* closes the first of int64 */
-		{1, DIST_FLOAT32}, /* opens the second of float32 */
+	static const struct dist_ddp_parameter items[] = {
+		ITEM(1, DIST_FLOAT64), /* closes the first of float64 */
+		ITEM(1, DIST_FLOAT32), /* opens the first of float32 */
+		ITEM(1, DIST_FLOAT64), /* opens the second of float64 */
+		ITEM(1, DIST_FLOAT32), /* closes the first of float32 */
+		ITEM(1, DIST_INT64),   /* closes the first of int64 */
+		ITEM(1, DIST_FLOAT32), /* opens the second of float32 */
 	};
 	static const enum dist_dtype order[] = {DIST_FLOAT64, DIST_FLOAT32,
 						DIST_INT64, DIST_FLOAT64,
@@ -149,10 +157,9 @@ Test(ddp, dtypes_have_buckets_and_limits_of_their_own)
 
 Test(ddp, one_huge_parameter_is_one_bucket)
 {
-	static const struct dist__ddp_item items[] = {
-		{10, DIST_FLOAT32},
-		{1000000000, DIST_FLOAT32},
-		{10, DIST_FLOAT32}};
+	static const struct dist_ddp_parameter items[] = {
+		ITEM(10, DIST_FLOAT32), ITEM(1000000000, DIST_FLOAT32),
+		ITEM(10, DIST_FLOAT32)};
 	struct dist__ddp_partition p = cut(items, 3, true, &usual);
 
 	cr_assert_eq(p.num_spans, 2);
