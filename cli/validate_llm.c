@@ -287,7 +287,7 @@ static struct dist__rows rows_of(const struct made *made)
 			cell_real(answer.breakdown.bubble_ns / ns),
 			cell_real(answer.breakdown.recompute_ns / ns),
 			cell_real(answer.breakdown.other_ns / ns),
-			cell_real(llm_case_memory(of, &answer.memory) /
+			cell_real(llm_case_memory(of, set->device_of[i]) /
 				  1073741824.0),
 			cell_real(of->row->memory_gib.known
 					  ? of->row->memory_gib.value

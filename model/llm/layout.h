@@ -102,6 +102,8 @@ struct llm_layout {
 				pass, as DeepSpeed does; Megatron frees them */
 	bool whole_sums;     /* all ranks get all summed gradients, though they
 				divide the optimizer's state: InternEvo */
+	bool even_matrices;  /* stages have as much of the matrices each, the
+				head's too: nanotron (work.h) */
 	bool overlap_grad;   /* gradient reductions overlap with backward */
 	bool overlap_param;  /* parameter gathers overlap with forward */
 	bool overlap_tp;     /* tensor-parallel calls overlap with GEMMs */

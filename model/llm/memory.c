@@ -186,7 +186,7 @@ static double library_bytes(const struct llm_layout *l)
 	return CONTEXT_BYTES + communicators * COMMUNICATOR_BYTES;
 }
 
-static void memory_stage(struct llm_memory *memory, const struct llm_work *work,
+void llm_memory_of_stage(struct llm_memory *memory, const struct llm_work *work,
 			 const struct llm_device *device, int stage)
 {
 	const struct llm_layout *l = &work->layout;
@@ -218,9 +218,9 @@ void llm_memory_worst(struct llm_memory *memory, const struct llm_work *work,
 {
 	struct llm_memory other;
 
-	memory_stage(memory, work, device, 0);
+	llm_memory_of_stage(memory, work, device, 0);
 	for (int stage = 1; stage < work->layout.pp; stage++) {
-		memory_stage(&other, work, device, stage);
+		llm_memory_of_stage(&other, work, device, stage);
 		if (other.allocated > memory->allocated)
 			*memory = other;
 	}

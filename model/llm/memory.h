@@ -27,6 +27,10 @@ struct llm_memory {
  * memory_gib and measured_gib). */
 #define LLM_HEADROOM 0.07
 
+/* llm_memory_of_stage computes the memory of one stage. */
+void llm_memory_of_stage(struct llm_memory *memory, const struct llm_work *work,
+			 const struct llm_device *device, int stage);
+
 /* llm_memory_worst computes the memory of the fullest stage. */
 void llm_memory_worst(struct llm_memory *memory, const struct llm_work *work,
 		      const struct llm_device *device);

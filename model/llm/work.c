@@ -1,5 +1,7 @@
 /* work.c - all that one step of a model in a layout is made of: its kinds of
  * layers, and which stage has which. */
+#include <math.h>
+
 #include "model/llm/work.h"
 
 #include "model/llm/passes.h"
@@ -103,6 +105,19 @@ static void count_kinds(const struct llm_architecture *m, int first, int end,
 		num[kind_of(m, layer)]++;
 }
 
+/* Layers of the stages before this one, with even_matrices. */
+static int layers_before(const struct llm_work *work, int stage)
+{
+	const struct llm_architecture *m = &work->model;
+	const double hidden = m->hidden;
+	const double layer =
+		4.0 * m->heads * m->head_dim * hidden + 3.0 * m->ffn * hidden;
+	const double all = m->layers * layer + m->vocab * hidden;
+	const double whole = floor(all * stage / (work->layout.pp * layer)) + 1;
+
+	return stage == 0 ? 0 : (int)fmin(m->layers, whole);
+}
+
 void llm_stage_layers(const struct llm_work *work, int stage, int chunk,
 		      int num[LLM_LAYER_KINDS])
 {
@@ -122,6 +137,11 @@ void llm_stage_layers(const struct llm_work *work, int stage, int chunk,
 	if (!even) {
 		first = first > 0 ? first - 1 : 0;
 		end = end - 1 < layers ? end - 1 : layers;
+	}
+	if (l->even_matrices) {
+		first = layers_before(work, stage);
+		end = stage + 1 < l->pp ? layers_before(work, stage + 1)
+					: layers;
 	}
 	count_kinds(&work->model, first, end, num);
 }

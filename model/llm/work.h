@@ -102,7 +102,9 @@ llm_work_init(struct llm_work *work, const struct llm_architecture *model,
  * Where chunks do not divide the layers, embedding and head count as a layer
  * each, and the first chunks have one more (torchtitan's
  * distributed/pipeline_parallel.py; Megatron's
- * --account-for-embedding-in-pipeline-split).
+ * --account-for-embedding-in-pipeline-split). With even_matrices a stage takes
+ * layers until it has more than its part of all weights of matrices (nanotron's
+ * models/base.py and llama.py).
  */
 void llm_stage_layers(const struct llm_work *work, int stage, int chunk,
 		      int num[LLM_LAYER_KINDS]);

@@ -44,10 +44,12 @@ void llm_case_states(struct llm_case *made);
  * and precision. */
 bool llm_case_same_model(const struct llm_case *a, const struct llm_case *b);
 
-/* llm_case_memory returns memory as the row's source counts it: total in
- * nvidia-smi for Megatron-DeepSpeed, allocated by PyTorch for other users of
- * Megatron, reserved by PyTorch for others. */
+/* llm_case_memory returns what a GPU holds, in bytes, as the row's source
+ * counts it: total in nvidia-smi for Megatron-DeepSpeed, allocated by PyTorch
+ * for other users of Megatron, reserved by PyTorch for others; of nanotron by
+ * rank 0 (src/nanotron/helpers.py, log_throughput), else on the fullest stage.
+ * NAN: device lacks the precision. */
 double llm_case_memory(const struct llm_case *made,
-		       const struct llm_memory *memory);
+		       const struct llm_device *device);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "model/validation/llm_case.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool begins(const char *text, const char *with)
@@ -35,6 +36,7 @@ void llm_case_states(struct llm_case *made)
 			l->copy_bytes = 4;
 	}
 	if (begins(row->framework, "nanotron")) {
+		l->even_matrices = true;
 		l->copy_bytes = 2;
 		l->fused_kernels = false;
 	}
@@ -53,13 +55,23 @@ void llm_case_states(struct llm_case *made)
 }
 
 double llm_case_memory(const struct llm_case *made,
-		       const struct llm_memory *memory)
+		       const struct llm_device *device)
 {
 	const char *framework = made->row->framework;
+	const struct llm_pace pace = {1, 1, 1};
+	struct dist_message message;
+	struct llm_memory memory;
+	struct llm_work work;
 
+	if (llm_work_init(&work, &made->model, &made->layout, device, &pace,
+			  &message))
+		return NAN;
+	llm_memory_worst(&memory, &work, device);
 	if (begins(framework, "Megatron-DeepSpeed"))
-		return memory->total;
+		return memory.total;
 	if (begins(framework, "Megatron"))
-		return memory->allocated;
-	return memory->total - memory->library;
+		return memory.allocated;
+	if (begins(framework, "nanotron"))
+		llm_memory_of_stage(&memory, &work, device, 0);
+	return memory.total - memory.library;
 }

@@ -470,6 +470,21 @@ Test(llm_work, stages_divide_layers)
 	has_layers(&work, 6, 0, 0, 8, 1);
 }
 
+/* The head has as many weights as 2.2 layers: a stage takes layers until it has
+ * more than a quarter of 34.2. */
+Test(llm_work, stages_divide_matrices)
+{
+	struct llm_layout l = spread(64, 1, 4, 1, 1);
+	struct llm_work work;
+
+	l.even_matrices = true;
+	work = describe("Llama-3-8B", l);
+	has_layers(&work, 0, 0, 1, 9, 0);
+	has_layers(&work, 1, 0, 0, 9, 0);
+	has_layers(&work, 2, 0, 0, 8, 0);
+	has_layers(&work, 3, 0, 0, 6, 1);
+}
+
 Test(llm_work, windows_and_experts_stand_where_the_model_has_them)
 {
 	const struct llm_work work =
