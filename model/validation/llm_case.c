@@ -272,7 +272,8 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	l->overlap_grad = l->overlap_param = !old;
 	l->overlap_p2p = !old && l->vpp > 1;
 	l->overlap_tp = !experts && l->tp > 1 &&
-			(has(row->overlap, "asyncTP") || tuned);
+			(has(row->overlap, "asyncTP") ||
+			 has(row->overlap, "TP and PP") || tuned);
 	l->overlap_ep = has(row->overlap, "EP overlap on") ||
 			(!row->overlap && recipe && has(recipe->overlap, "ep"));
 	l->fused_experts = made->software == LLM_GRAPHED;

@@ -8,8 +8,9 @@ jq -e '
 	(.all | map({(.model): .}) | add) as $all |
 	($all.dense | .rows > 450 and .median <= 0.08 and .p90 <= 0.20) and
 	($all.experts | .rows > 80 and .median <= 0.10 and .p90 <= 0.25) and
-	($all.dense | .given_median <= 0.05) and
+	($all.dense | .given_median <= 0.04 and .given_p90 <= 0.10) and
 	($all.experts | .given_median <= 0.07 and .given_p90 <= 0.18) and
+	(.ratios | .[0] | .right >= 0.9 * .num and .num > 500) and
 	(.ratios | .[2] | .right >= .num - 1 and .num >= 8)' \
 	"$scratch/out" >/dev/null || fail "$(jq -c '.all, .ratios' "$scratch/out")"
 jq -e '[.left_out[] | select(.why == "" or .why == null)] | length == 0' \
