@@ -237,6 +237,15 @@ enum dist_error llm_question_open(struct llm_question *question,
 		error = llm_architecture_find(&question->model, request->model,
 					      message);
 	}
+	if (!error)
+		error = llm_arguments_check(&request->layout, &question->model,
+					    option, message);
+	if (!error && request->exchange && question->model.experts == 0) {
+		*option = "exchange";
+		error = dist__refuse(message,
+				     "--exchange: expected with experts, which "
+				     "the model has not");
+	}
 	if (!error) {
 		*option = "machine";
 		error = machine_platform_open(&question->room, request->machine,
@@ -348,11 +357,6 @@ enum dist_error llm_question_layout(const struct llm_question *question,
 	const char *exchange = question->request->exchange;
 	enum dist_error error;
 
-	*option = "recompute-layers";
-	if (asked.recompute_layers &&
-	    (!asked.recompute || strcmp(asked.recompute, "full") != 0))
-		return dist__refuse(message, "--recompute-layers: expected "
-					     "with --recompute full");
 	if (!asked.precision && question->device.peak[LLM_BF16] == 0)
 		asked.precision = llm_precision_name(LLM_FP16);
 	error = llm_arguments_layout(&asked, gpus, &question->model, layout,

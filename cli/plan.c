@@ -140,11 +140,8 @@ static enum dist_error look_up(struct inquiry *inquiry,
 	if (error)
 		return error;
 	/* One that is not legal as it stands may be so with others. */
-	error = llm_question_layout(&inquiry->question, line->gpus,
-				    &inquiry->space.base, &option, message);
-	if (error && (strcmp(option, "overlap") == 0 ||
-		      strcmp(option, "recompute-layers") == 0))
-		return error;
+	(void)!llm_question_layout(&inquiry->question, line->gpus,
+				   &inquiry->space.base, &option, message);
 	set_space(inquiry);
 	return llm_question_can(&inquiry->question,
 				inquiry->space.base.precision, message);
@@ -537,6 +534,10 @@ int command_plan(int argc, const char **argv)
 	if (!inquiry)
 		return out_of_memory("plan");
 	inquiry->line = &line;
+	if (option_is_repeated(&manual_plan, argc, argv, &message)) {
+		free(inquiry);
+		return refuse("plan", "%s", message.text);
+	}
 	if (!arguments_parse(&manual_plan, &argc, argv, &line, &status)) {
 		free(inquiry);
 		return status;

@@ -82,9 +82,18 @@ struct llm_arguments {
 /* The options, each a field of struct llm_arguments. */
 extern const struct option llm_options[];
 
+/* llm_arguments_check refuses what no layout of model can have: learned
+ * positions beyond the last, experts' options without experts, layers counted
+ * that are not recomputed. Errors: INVALID_ARGUMENT; *option names the flag. */
+DIST_MUST_CHECK enum dist_error
+llm_arguments_check(const struct llm_arguments *arguments,
+		    const struct llm_architecture *model, const char **option,
+		    struct dist_message *message);
+
 /*
  * llm_arguments_layout makes a layout of so many GPUs for model from arguments,
- * completed by llm_layout_complete. Errors: its; *option names the flag.
+ * completed by llm_layout_complete. Errors: its, and those of
+ * llm_arguments_check; *option names the flag.
  */
 DIST_MUST_CHECK enum dist_error
 llm_arguments_layout(const struct llm_arguments *arguments, int gpus,

@@ -136,11 +136,12 @@ static enum dist_error read_overlap(struct llm_layout *layout, const char *text,
 			    memcmp(list[i].name, text, len) == 0)
 				break;
 		if (i == num)
-			return dist__refuse(message,
-					    "expected grad, param, tp, p2p or "
-					    "ep, in a list, all or none, got "
-					    "\"%.40s\"",
-					    text);
+			return dist__refuse(
+				message,
+				"--overlap: expected grad, param, tp, p2p or "
+				"ep, in a list, all or none, got "
+				"\"%.40s\"",
+				text);
 		*list[i].on = true;
 		if (!text[len])
 			return DIST_OK;
@@ -177,6 +178,37 @@ static void set_choices(struct llm_layout *layout,
 		layout->imbalance = a->imbalance;
 }
 
+enum dist_error llm_arguments_check(const struct llm_arguments *a,
+				    const struct llm_architecture *model,
+				    const char **option,
+				    struct dist_message *message)
+{
+	struct llm_layout layout;
+
+	*option = a->etp > 0 ? "etp" : "imbalance";
+	if (model->experts == 0 && (a->etp > 0 || a->imbalance > 1))
+		return dist__refuse(message,
+				    "--%s: expected with experts, which the "
+				    "model has not",
+				    *option);
+	*option = "recompute-layers";
+	if (a->recompute_layers > 0 &&
+	    (!a->recompute ||
+	     llm_recompute_find(a->recompute) != LLM_RECOMPUTE_FULL))
+		return dist__refuse(message,
+				    "--recompute-layers: expected with "
+				    "--recompute full");
+	*option = "seq";
+	if (model->positions > 0 && a->seq > model->positions)
+		return dist__refuse(message,
+				    "--seq: expected at most %d, the positions "
+				    "that the model has learned, got %d",
+				    model->positions, a->seq);
+	*option = "overlap";
+	return a->overlap ? read_overlap(&layout, a->overlap, message)
+			  : DIST_OK;
+}
+
 enum dist_error llm_arguments_layout(const struct llm_arguments *a, int gpus,
 				     const struct llm_architecture *model,
 				     struct llm_layout *layout,
@@ -205,8 +237,8 @@ enum dist_error llm_arguments_layout(const struct llm_arguments *a, int gpus,
 	set_choices(layout, a);
 	set(&layout->gradient_bytes, a->gradient_bytes);
 	set(&layout->state_bytes, a->state_bytes);
-	*option = "overlap";
-	if (a->overlap)
+	error = llm_arguments_check(a, model, option, message);
+	if (!error && a->overlap)
 		error = read_overlap(layout, a->overlap, message);
 	if (error)
 		return error;

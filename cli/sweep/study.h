@@ -27,7 +27,7 @@
 #include "lockstep/dist.h"
 
 #define STUDY_AXES   32     /* at most, keys of both mappings */
-#define STUDY_VALUES 64     /* at most, of one key */
+#define STUDY_VALUES 128    /* at most, of one key */
 #define STUDY_POINTS 100000 /* at most */
 
 struct study_value {

@@ -179,6 +179,14 @@ expect_refusal '--gpu is needed' predict --model llama3-8b --machine server-1gbe
 	--world-size 8
 expect_refusal 'links is not known' predict --model llama3-8b --machine lumi-g \
 	--world-size 16
+expect_refusal '--recompute-layers: expected with --recompute full' "${small[@]}" \
+	--recompute auto --recompute-layers 2
+for option in '--etp 2' '--imbalance 1.5' '--exchange plain'; do
+	# shellcheck disable=SC2086 # words
+	expect_refusal 'expected with experts' "${small[@]}" $option
+done
+expect_refusal '--seq: expected at most 1024, the positions' predict --model gpt2 "${at[@]}" \
+	--world-size 8 --seq 2048
 expect_refusal '--bucket-cap-mb: unknown option' "${small[@]}" --bucket-cap-mb 5
 
 # ---- plan --------------------------------------------------------------------
@@ -258,6 +266,9 @@ expect_err 'none of [0-9]+ legal layouts fits: the least needs [0-9.]+ GB'
 expect_refusal 'two kinds of GPUs are not modelled' plan --model llama3-8b \
 	--machine hgx-h100-400g,dgx-a100 --gpus 8 --global-batch 8
 expect_refusal 'no layout is legal: ' "${plan[@]}" 1024 --tp 3
+expect_refusal '--tp: expected only once' "${plan[@]}" 1024 --tp 2 --tp 4
+expect_refusal '--recompute-layers: expected with' "${plan[@]}" 1024 --recompute-layers 3
+expect_refusal '--overlap: expected grad, ' "${plan[@]}" 1024 --overlap sideways
 expect_refusal '--fsdp: unknown option; did you mean "--shard fsdp"' "${plan[@]}" 1024 --fsdp
 expect_refusal '--zero-stage: unknown option; did you mean "--shard zero3"' "${plan[@]}" 1024 --zero-stage 3
 expect_refusal '--zero=1: unknown option; did you mean "--shard zero1"' "${plan[@]}" 1024 --zero=1
