@@ -237,6 +237,14 @@ enum dist_error machine_fabric(const struct machine *machine,
 				       message,
 				       "%s has no network: expected 1 node",
 				       machine->title);
+	/* Switches of NVLink join the nodes of a rack. */
+	if (strcmp(network->transport, "nvlink") == 0 && machine->nodes > 0 &&
+	    nodes > machine->nodes)
+		return dist__refuse(message,
+				    "%s: NVLink joins %d nodes: expected at "
+				    "most %d ranks, or a machine with cards",
+				    machine->title, machine->nodes,
+				    machine->nodes * node_ranks);
 	snprintf(fabric->transport, sizeof fabric->transport, "%s",
 		 node.inter.fabric);
 	fabric->cards = node.inter.nics;

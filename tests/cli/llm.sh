@@ -185,6 +185,8 @@ for option in '--etp 2' '--imbalance 1.5' '--exchange plain'; do
 	# shellcheck disable=SC2086 # words
 	expect_refusal 'expected with experts' "${small[@]}" $option
 done
+expect_refusal 'NVLink joins 18 nodes: expected at most 72 ranks' predict --model llama3-8b \
+	--machine gb200-nvl72 --world-size 76 --shard fsdp
 expect_refusal '--seq: expected at most 1024, the positions' predict --model gpt2 "${at[@]}" \
 	--world-size 8 --seq 2048
 expect_refusal '--bucket-cap-mb: unknown option' "${small[@]}" --bucket-cap-mb 5
