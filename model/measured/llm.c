@@ -86,7 +86,6 @@ static const struct tsv_field recipe_fields[] = {
 	{RECIPE_FIELD(dist__tsv_text, precision), .required = true},
 	{RECIPE_FIELD(value_read_count, gpus)},
 	{RECIPE_FIELD(dist__tsv_text, recompute)},
-	{RECIPE_FIELD(dist__tsv_text, graphs)},
 	{RECIPE_FIELD(dist__tsv_text, overlap)},
 	{RECIPE_FIELD(dist__tsv_text, shard)},
 	{RECIPE_FIELD(value_read_count, offload_layers)},

@@ -64,7 +64,6 @@ struct llm_recipe {
 	const char *model, *task, *gpu, *precision;
 	int gpus;
 	const char *recompute; /* as of a row */
-	const char *graphs;    /* CUDA graphs: "none", "part", "full" */
 	const char *overlap;   /* "ep", "tp", "ep+tp", "none" */
 	const char *shard;
 	int offload_layers;
