@@ -81,19 +81,22 @@ static enum dist_error open_reply(struct llm_reply *reply,
 				  struct prediction_refusal *refusal)
 {
 	const struct predict_options *line = &reply->options;
+	const bool engine = line->engine && strcmp(line->engine, "auto") != 0;
 	enum dist_error error =
 		llm_question_open(&reply->question, &line->llm,
 				  &refusal->option, &refusal->message);
 
 	if (error)
 		return error;
-	if (!is_simulated(line) && (line->llm.topology || line->trace)) {
-		refusal->option = line->trace ? "trace" : "topology";
+	refusal->option = line->trace          ? "trace"
+			  : line->llm.topology ? "topology"
+			  : engine             ? "engine"
+					       : NULL;
+	if (!is_simulated(line) && refusal->option)
 		return dist__refuse(&refusal->message,
 				    "--%s: expected --fidelity flow: a closed "
 				    "form has no calls",
 				    refusal->option);
-	}
 	refusal->option = "world-size";
 	if (!line->world_sizes)
 		return dist__refuse(&refusal->message,

@@ -143,6 +143,7 @@ awk -v one="$(taper 1)" -v many="$(taper 16)" 'BEGIN { exit !(one > 0 && many > 
 	fail "a taper costs nothing: $(taper 1), $(taper 16)"
 expect_refusal '--trace: expected --fidelity flow' "${flow[@]}" --fidelity formula \
 	--trace "$scratch/t.json"
+expect_refusal '--engine: expected --fidelity flow' "${flow[@]}" --engine own
 
 # A picture has each piece of each stage.
 for schedule in gpipe 1f1b zero-bubble; do
