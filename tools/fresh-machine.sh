@@ -1,10 +1,11 @@
 #!/bin/bash
-# fresh-machine.sh [bookworm|trixie] [TARGET ...] - make a bare Debian 12
-# (bookworm, the default) or 13 (trixie) in a temporary folder, with nothing in it
-# but make, git and certificates, clone this repository into it, and run the make
-# targets there (default: demo test).
+# fresh-machine.sh [bookworm|trixie|noble] [TARGET ...] - make a bare Debian 12
+# (bookworm, the default), Debian 13 (trixie) or Ubuntu 24.04 (noble) in a
+# temporary folder, with nothing in it but make, git and certificates, clone this
+# repository into it, and run the make targets there (default: demo test).
 #
-# Packages come from wherever this machine's own apt takes them. Needs root and
+# Packages come from wherever this machine's own apt takes them, or from
+# MIRROR=URL, which Ubuntu needs on Debian and Debian on Ubuntu. Needs root and
 # debootstrap; exit status 77 without. ARCH=arm64 makes a system for ARM64, which
 # another processor runs where qemu-user-static is installed, slowly.
 set -eu
@@ -18,22 +19,26 @@ skip() {
 [ "$(id -u)" = 0 ] || skip "needs root, to make and enter the new system"
 command -v debootstrap >/dev/null || skip "needs debootstrap"
 case ${1-} in
-bookworm | trixie) suite=$1 && shift ;;
+bookworm | trixie | noble) suite=$1 && shift ;;
 *) suite=bookworm ;;
+esac
+case $suite in
+noble) system=Ubuntu suites=noble components=main,universe ;;
+*) system=Debian suites='bookworm|trixie' components=main ;;
 esac
 [ $# -gt 0 ] || set -- demo test
 
-# The first Debian archive among apt's sources, in either of their notations: it
-# has all releases.
+# The first archive of the system among apt's sources, in either of their
+# notations: it has all releases.
 # shellcheck disable=SC2016 # apt's variables, not the shell's
-mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 2>/dev/null |
-	awk '$2 == "bookworm" || $2 == "trixie" { print $1; exit }')
+mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' \
+	2>/dev/null | awk -v of="^($suites)\$" '$2 ~ of { print $1; exit }')}
 mirror=${mirror:-$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* \
 	2>/dev/null | sed -nE \
 	-e 's/^URIs: *([^ ]+).*/\1/p' \
-	-e 's/^deb +(\[[^]]*\] +)?([^ ]+) +(bookworm|trixie) .*/\2/p' |
+	-e "s/^deb +(\[[^]]*\] +)?([^ ]+) +($suites) .*/\2/p" |
 	head -n 1)}
-[ -n "$mirror" ] || skip "apt names no archive of Debian"
+[ -n "$mirror" ] || skip "apt names no archive of $system: MIRROR=URL"
 
 root=$(mktemp -d "${TMPDIR:-/tmp}/fresh.XXXXXX")
 chmod 755 "$root"
@@ -44,9 +49,13 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-echo "== a bare Debian ($suite) in $root"
+echo "== a bare $system ($suite) in $root"
+# An older debootstrap has no script of that name; all releases have one script.
+script=/usr/share/debootstrap/scripts/$suite
+[ -e "$script" ] || script=${script%/*}/gutsy
 debootstrap --arch="${ARCH:-$(dpkg --print-architecture)}" --variant=minbase \
-	--include=make,git,ca-certificates "$suite" "$root" "$mirror"
+	--components="$components" --include=make,git,ca-certificates \
+	"$suite" "$root" "$mirror" "$script"
 
 # A machine's root is a mount point, without which no network namespace is
 # entered.
@@ -81,4 +90,4 @@ for target; do
 	echo "== make $target"
 	inside make -C /root/lockstep "$target"
 done
-echo "== fine: make $* in a bare Debian ($suite)"
+echo "== fine: make $* in a bare $system ($suite)"
