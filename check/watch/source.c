@@ -36,49 +36,101 @@ static bool is_servant(Dwfl_Module *module)
 	return false;
 }
 
-/* A path below the folder where the compiler ran is given without it. */
-static void find_line(struct dist__source *source, Dwfl_Module *module,
-		      Dwarf_Addr address)
-{
-	Dwfl_Line *line = dwfl_module_getsrc(module, address);
-	const char *path, *folder;
-	size_t len;
+/* Where an address is in the source. Texts are dwfl's. */
+struct place {
+	const char *path, *folder; /* folder: where the compiler ran */
+	const char *function;      /* may be part of others; NULL: not known */
+	int line;
+};
 
-	path = line ? dwfl_lineinfo(line, NULL, &source->line, NULL, NULL, NULL)
-		    : NULL;
-	if (!path)
+/* Where the inlined function `call` was called. */
+static void find_call(struct place *place, Dwarf_Die *unit, Dwarf_Die *call)
+{
+	Dwarf_Attribute file, line, folder;
+	Dwarf_Files *files;
+	Dwarf_Word at, number;
+	size_t num;
+
+	if (dwarf_formudata(dwarf_attr(call, DW_AT_call_file, &file), &at) ||
+	    dwarf_formudata(dwarf_attr(call, DW_AT_call_line, &line),
+			    &number) ||
+	    dwarf_getsrcfiles(unit, &files, &num) || at >= num)
 		return;
-	folder = dwfl_line_comp_dir(line);
-	len = folder ? strlen(folder) : 0;
-	if (len > 0 && strncmp(path, folder, len) == 0 && path[len] == '/')
-		path += len + 1;
-	snprintf(source->file, sizeof source->file, "%s", path);
+	place->path = dwarf_filesrc(files, at, NULL, NULL);
+	place->line = (int)number;
+	place->folder =
+		dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &folder));
 }
 
-/* The function that the line stands in, which may be part of others. */
-static const char *function_in_source(Dwfl_Module *module, Dwarf_Addr address)
+/* The innermost function that address is in, with what it is inlined into: from
+ * scopes[0] outwards. Returns their number; the caller frees *scopes. */
+static int find_scopes(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes)
+{
+	Dwarf_Die *lexical = NULL;
+	int num = dwarf_getscopes(unit, address, &lexical);
+
+	/* Around an inlined function these are the scopes of its source. */
+	num = num > 0 ? dwarf_getscopes_die(&lexical[0], scopes) : 0;
+	free(lexical);
+	return num;
+}
+
+/* The function that the line stands in. The C library's own wrappers of its
+ * functions (_FORTIFY_SOURCE), which are marked as artificial, count as their
+ * caller. */
+static void find_function(struct place *place, Dwfl_Module *module,
+			  Dwarf_Addr address)
 {
 	Dwarf_Addr bias = 0;
 	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
 	Dwarf_Die *scopes = NULL;
-	const char *name = NULL;
-	int num = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+	int num = unit ? find_scopes(unit, address - bias, &scopes) : 0;
 
-	for (int i = 0; i < num && !name; i++) {
+	for (int i = 0; i < num && !place->function; i++) {
 		int tag = dwarf_tag(&scopes[i]);
 
-		if (tag == DW_TAG_inlined_subroutine ||
-		    tag == DW_TAG_subprogram)
-			name = dwarf_diename(&scopes[i]);
+		if (tag == DW_TAG_inlined_subroutine &&
+		    dwarf_hasattr_integrate(&scopes[i], DW_AT_artificial))
+			find_call(place, unit, &scopes[i]);
+		else if (tag == DW_TAG_inlined_subroutine ||
+			 tag == DW_TAG_subprogram)
+			place->function = dwarf_diename(&scopes[i]);
 	}
 	free(scopes);
-	return name; /* of dwfl's */
 }
 
-static void find_function(struct dist__source *source, Dwfl_Module *module,
-			  Dwarf_Addr address)
+static struct place find_place(Dwfl_Module *module, Dwarf_Addr address)
 {
-	const char *name = function_in_source(module, address);
+	Dwfl_Line *line = dwfl_module_getsrc(module, address);
+	struct place place = {.path = NULL};
+
+	if (line) {
+		place.path = dwfl_lineinfo(line, NULL, &place.line, NULL, NULL,
+					   NULL);
+		place.folder = dwfl_line_comp_dir(line);
+	}
+	find_function(&place, module, address);
+	return place;
+}
+
+/* A path below the folder where the compiler ran is given without it. */
+static void set_line(struct dist__source *source, const struct place *place)
+{
+	const char *path = place->path;
+	size_t len = place->folder ? strlen(place->folder) : 0;
+
+	if (!path)
+		return;
+	if (len > 0 && strncmp(path, place->folder, len) == 0 &&
+	    path[len] == '/')
+		path += len + 1;
+	snprintf(source->file, sizeof source->file, "%s", path);
+	source->line = place->line;
+}
+
+static void set_function(struct dist__source *source, const char *name,
+			 Dwfl_Module *module, Dwarf_Addr address)
+{
 	Dwarf_Addr begin = 0;
 
 	if (!name)
@@ -111,6 +163,7 @@ static const char *name_of_ours(Dwfl_Module *module, Dwarf_Addr address)
 static struct dist__source find(Dwfl *dwfl, const uintptr_t *frames, size_t num)
 {
 	struct dist__source source = {.line = 0};
+	struct place place;
 
 	for (size_t i = 0; i < num && frames[i]; i++) {
 		Dwarf_Addr address = frames[i];
@@ -118,8 +171,9 @@ static struct dist__source find(Dwfl *dwfl, const uintptr_t *frames, size_t num)
 
 		if (!module || is_servant(module))
 			continue;
-		find_line(&source, module, address);
-		find_function(&source, module, address);
+		place = find_place(module, address);
+		set_line(&source, &place);
+		set_function(&source, place.function, module, address);
 		break;
 	}
 	return source;

@@ -3,6 +3,10 @@
  * is let alone, and what has nothing to do with it is as it was.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#if defined __OPTIMIZE__ && !defined _FORTIFY_SOURCE
+#define _FORTIFY_SOURCE 2 /* as on Ubuntu: wrappers around memset */
+#endif
+
 #include <criterion/criterion.h>
 #include <setjmp.h>
 #include <signal.h>
