@@ -13,8 +13,8 @@
 #   platform [--latency US] [--goodput RATE] [OPTION...]
 #                           the platform of these hosts: lockstep platform new
 #                           with more OPTIONs
-# The kernel's tbf and netem would do as a switch; but kernels of CI runners
-# have no netem, and tbf passes bursts of 66 kB.
+# The kernel's tbf and netem would do as a switch; but not every kernel has
+# netem, and tbf passes bursts of 66 kB.
 set -eu
 export LC_ALL=C.UTF-8
 : "${LOCKSTEP:=build/default/lockstep}"

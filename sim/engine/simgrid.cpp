@@ -269,8 +269,14 @@ enum dist__engine_outcome wait(struct dist__engine_end *end, double seconds)
 
 	try {
 #ifdef WAITING_TEARS
-		if (simgrid::s4u::Comm::wait_any_for({comm}, seconds) < 0)
-			return DIST__ENGINE_LATE;
+		/* 3.35 tells a failure in the way of a time that is up. */
+		double until = simgrid_get_clock() + seconds;
+
+		if (simgrid::s4u::Comm::wait_any_for({comm}, seconds) < 0) {
+			if (seconds >= 0 && simgrid_get_clock() >= until)
+				return DIST__ENGINE_LATE;
+			outcome = DIST__ENGINE_FAILED;
+		}
 #else
 		comm->wait_for(seconds);
 	} catch (const simgrid::TimeoutException &) {
