@@ -40,6 +40,23 @@ expect 2 "${sim[@]}" --nproc-per-node 2 --compute roofline:abacus "$script"
 grep -q "^lockstep: --compute: GPU 'abacus': expected one of A10, " \
 	"$scratch/err" || fail "of an unknown GPU: $(cat "$scratch/err")"
 
+# Small values go on through tensor parallelism, whose results are waited for at
+# their first use.
+code='import torch, torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor.parallel import *
+dist.init_process_group("gloo")
+model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 8))
+parallelize_module(model, init_device_mesh("cpu", (2,)),
+                   {"0": ColwiseParallel(), "1": RowwiseParallel()})
+x = torch.full((2, 8), 3.)
+y = x + 0 * model(x)
+print("sum", y.sum().item())
+dist.destroy_process_group()'
+expect 0 run --backend sim --platform star-8 --nproc-per-node 2 \
+	--compute roofline:a100 "$python" -c "$code"
+expect_out '^sum 48\.0$'
+
 # A table says what modules and operations take: a module's row stands for all
 # in it, forward and backward; so does recomputing it.
 table() { # rows, of a name, a comma and microseconds

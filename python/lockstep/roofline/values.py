@@ -82,6 +82,9 @@ class Values:
         except (RuntimeError, NotImplementedError):
             return None  # what only a GPU has
         real = tensors_of(out if isinstance(out, (list, tuple)) else (out,), [])
+        # One that waits at its first use has no storage of its own.
+        real = [t.trigger_wait() if hasattr(t, "trigger_wait") else t
+                for t in real]
         if info.name in EMPTY:
             for tensor in real:
                 tensor.zero_()
