@@ -15,8 +15,9 @@
  * children by fork.
  *
  * A call waits at most for the timeout of the store: five minutes, or as set by
- * dist_store_set_timeout(). In a simulation it waits in simulated time, and
- * never for ever: after a year it is DIST_ERR_DEADLOCK.
+ * dist_store_set_timeout(). In a simulation it waits in simulated time, and is
+ * DIST_ERR_DEADLOCK as soon as no rank can set the key, unless it was given
+ *less than those five minutes.
  *
  * The caller frees, with free(), values that a call stores through a char **;
  * they have a 0 behind their last byte. A call that fails stores nothing.
@@ -175,6 +176,23 @@ dist_store_delete_key(struct dist_store *store, const char *key, bool *deleted);
  * stores count one key of their own, too.) Errors: any store error. */
 DIST_MUST_CHECK enum dist_error dist_store_num_keys(struct dist_store *store,
 						    int64_t *num_keys);
+
+/* ---- stores of other libraries ---------------------------------------- */
+
+struct dist_group;
+
+/*
+ * dist_await_key is for a library over this one whose ranks have a store of its
+ * own (those above need it not): it records that this rank waits, at most
+ * timeout_ns, until a rank has stored something under key, at the line that
+ * dist_at() noted, so that a verdict names the wait. dist_await_key_end records
+ * that it has ended, well or with error; dist_has_stored that this rank stored
+ * something.
+ */
+void dist_await_key(struct dist_group *group, const char *key,
+		    int64_t timeout_ns);
+void dist_await_key_end(struct dist_group *group, enum dist_error error);
+void dist_has_stored(struct dist_group *group, const char *key);
 
 /* ---- source lines ---------------------------------------------------- */
 

@@ -11,6 +11,7 @@ end. Others are started and return a Work.
 
 import atexit
 import ctypes
+import os
 import sys
 from collections import deque
 
@@ -18,7 +19,7 @@ import torch
 import torch.distributed as dist
 import torch.distributed.distributed_c10d as c10d
 
-from . import (buckets, charge, eager, events, library, polls, several,
+from . import (buckets, charge, eager, events, keys, library, polls, several,
                source)
 from .arguments import Arguments, agree, by_dtype
 from .library import byref, c_int, c_void_p
@@ -706,6 +707,8 @@ def make_default(store, rank, size, timeout, name="lockstep"):
         buckets.install()
         eager.install()
         polls.install()
+        if "LOCKSTEP_SEAT" not in os.environ:
+            keys.install()
     made = Group(lib, handle.value, rank, size, name)
     if default() is None:
         _default = made

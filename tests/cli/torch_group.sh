@@ -38,4 +38,11 @@ LOCKSTEP_PATIENCE=0.2 expect 0 run --nproc-per-node 2 \
 # A script that has no timeout of its own has that of lockstep run.
 limit=250 expect 12 run --timeout 10 --nproc-per-node 2 tests/torch/late.py
 expect_err 'rank 0 .*all_reduce.* at tests/torch/late.py:11'
+# A wait for a key of torch's store has the script's line.
+for world in "--timeout 4" "--backend sim --platform star-8"; do
+	# shellcheck disable=SC2086 # words
+	limit=250 expect 11 run $world --nproc-per-node 2 tests/torch/key.py
+	expect_err 'rank 1 waits in store_wait\("(default_pg/.*)?addr"\) at tests/torch/key.py:12$'
+	expect_err 'rank 0 stored .* under "(default_pg/.*)?address" at tests/torch/key.py:10$'
+done
 finish
