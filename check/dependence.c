@@ -30,3 +30,23 @@ enum check_dependence check_dependence(const struct check_call *call)
 			return table[i].dependence;
 	return CHECK_NEEDS_NOBODY;
 }
+
+bool check_needs_others(const struct check_board *board, uint32_t rank,
+			const struct check_call *call)
+{
+	uint32_t root = (uint32_t)call->peer_rank;
+
+	switch (check_dependence(call)) {
+	case CHECK_NEEDS_ALL:
+		return true;
+	case CHECK_ROOT_NEEDS:
+		return rank == root;
+	case CHECK_OTHERS_NEED:
+		return rank != root && root < board->world_size &&
+		       check_collectives(&board->slots[root], call->group_id,
+					 call->generation) <= call->index;
+	case CHECK_NEEDS_NOBODY:
+		break;
+	}
+	return false;
+}

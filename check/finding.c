@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check/chain.h"
+#include "check/dependence.h"
 #include "check/refusal.h"
 
 /* Lines that ranks may have besides the one that they are in. */
@@ -223,6 +224,47 @@ static void add_awaited(struct check_finding *f,
 			add(f, rank, place_of(f, rank), culprit);
 }
 
+static bool has_come(const struct check_finding *f,
+		     const struct check_call *call, uint32_t rank)
+{
+	return check_collectives(&f->board->slots[rank], call->group_id,
+				 call->generation) > call->index;
+}
+
+/* In a cycle with a collective that could go on without those who have not come
+ * to it, but for the library or the size of its messages, the smaller side of
+ * its group is at fault: those who have come, or who have not. Adds it; false:
+ * there is no such collective in the cycle behind cohort, or the sides are
+ * equal. */
+static bool add_aside(struct check_finding *f,
+		      const struct check_cohort *cohort)
+{
+	for (uint32_t i = 0; i < check_chain_length(&f->picture); i++) {
+		const struct check_group *group = cohort->group;
+		const struct check_call *call = cohort->call;
+		uint32_t came = 0;
+
+		if (!cohort->serving && call && call->tag < 0 && group &&
+		    !check_needs_others(f->board, cohort->first, call)) {
+			for (uint32_t j = 0; j < group->num_members; j++)
+				came += has_come(f, call,
+						 check_group_member(group, j));
+			for (uint32_t j = 0; 2 * came != group->num_members &&
+					     j < group->num_members;
+			     j++) {
+				uint32_t rank = check_group_member(group, j);
+
+				if (has_come(f, call, rank) ==
+				    (2 * came < group->num_members))
+					add(f, rank, place_of(f, rank), true);
+			}
+			return 2 * came != group->num_members;
+		}
+		cohort = check_chain_next(&f->picture, cohort).cohort;
+	}
+	return false;
+}
+
 /* Walks along the chain from start. Returns the last cohort that waits in it;
  * NULL: it is a cycle, of which all ranks are culprits now. */
 static const struct check_cohort *walk(struct check_finding *f, uint32_t start)
@@ -241,6 +283,8 @@ static const struct check_cohort *walk(struct check_finding *f, uint32_t start)
 	}
 	if (!link.cohort)
 		return cohort;
+	if (add_aside(f, cohort))
+		return NULL;
 	for (uint32_t i = 0; i < check_chain_length(&f->picture); i++) {
 		link = check_chain_next(&f->picture, cohort);
 		add_awaited(f, cohort, &link, true);

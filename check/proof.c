@@ -6,31 +6,16 @@
 #include "check/picture.h"
 
 /* Whether the call, which some have not issued that it waits for, cannot end
- * before they do. What only hands bytes on ends when these have gone, however
- * long that takes; not so where ranks agree before (but for a call on several
- * tensors, which may go by messages). */
+ * before they do. Where ranks agree before, that is so of any (but of a call on
+ * several tensors, which may go by messages). */
 static bool needs_others(const struct check_board *board, uint32_t rank,
 			 const struct check_call *call, bool agreed)
 {
-	uint32_t root = (uint32_t)call->peer_rank;
-
 	if (agreed && !call->terms_text[0] &&
 	    (check_is_send(call) ||
 	     check_dependence(call) != CHECK_NEEDS_NOBODY))
 		return true;
-	switch (check_dependence(call)) {
-	case CHECK_NEEDS_ALL:
-		return true;
-	case CHECK_ROOT_NEEDS:
-		return rank == root;
-	case CHECK_OTHERS_NEED:
-		return rank != root && root < board->world_size &&
-		       check_collectives(&board->slots[root], call->group_id,
-					 call->generation) <= call->index;
-	case CHECK_NEEDS_NOBODY:
-		break;
-	}
-	return false;
+	return check_needs_others(board, rank, call);
 }
 
 /* Whether rank waits by the deadline that its rpc has for all calls: where the

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lockstep/types.h"
+
 /* ---- what the records say ------------------------------------------------ */
 
 /* The wait of whoever by says, in that state; NULL: there is none. */
@@ -202,8 +204,9 @@ bool check_remote_may_come(const struct check_picture *p,
 				return false;
 		return true;
 	}
+	/* To a call that was late it may have stopped serving only since. */
 	if (!check_serves(&p->board->slots[wait->worker]))
-		return false;
+		return wait->error == DIST_ERR_TIMEOUT;
 	serving = check_awaited_serving(p->board, wait);
 	if (!serving)
 		return true;

@@ -241,6 +241,21 @@ void dist__child_look(struct dist__child *child)
 	clock_gettime(CLOCK_REALTIME, &child->ended_at);
 }
 
+int64_t dist__child_starved(const struct dist__child *child)
+{
+	unsigned long long ran, waited = 0;
+	char path[48];
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%d/schedstat", (int)child->was);
+	file = fopen(path, "r");
+	if (file && fscanf(file, "%llu %llu", &ran, &waited) != 2)
+		waited = 0;
+	if (file)
+		fclose(file);
+	return (int64_t)waited;
+}
+
 void dist__child_signal(struct dist__child *child, int number)
 {
 	child->stopping |= !child->ended;

@@ -46,7 +46,8 @@ struct dist__child {
 	int code;
 	struct timespec ended_at; /* of CLOCK_REALTIME */
 	struct dist__relay outputs[2];
-	int notes_fd; /* of a rank in Python; -1: none */
+	int notes_fd;       /* of a rank in Python; -1: none */
+	int64_t starved_ns; /* dist__child_starved() when settling began */
 };
 
 /* dist__child_start forks a local rank; false: see errno. */
@@ -56,6 +57,10 @@ bool dist__child_start(struct dist__child *child, int local_rank,
 /* dist__child_look checks whether it has ended, and how, without reaping it: so
  * no other process or group gets its number. */
 void dist__child_look(struct dist__child *child);
+
+/* dist__child_starved returns for how long it was ready to run and had no
+ * processor; 0: not known. */
+int64_t dist__child_starved(const struct dist__child *child);
 
 /* dist__child_signal sends to the whole process group. */
 void dist__child_signal(struct dist__child *child, int number);

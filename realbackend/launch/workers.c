@@ -15,6 +15,8 @@
 /* How long after the first failure the end that caused it may still come, or
  * the call of another rank that shows who is alone with his. */
 #define SETTLE_NS ((int64_t)300 * 1000000)
+/* So much longer where ranks waited for a processor meanwhile. */
+#define STARVED_NS ((int64_t)4 * 1000000000)
 /* From SIGTERM to SIGKILL. */
 #define MERCY_NS ((int64_t)1000000000)
 
@@ -103,6 +105,31 @@ int64_t dist__workers_deadline(const struct dist__workers *workers)
 		       : DIST_TIMEOUT_NEVER;
 }
 
+/* The longest time that a rank has had no processor since settling began. */
+static int64_t find_starved(const struct dist__workers *workers)
+{
+	int64_t most = 0;
+
+	for (int i = 0; i < workers->started; i++) {
+		const struct dist__child *child = &workers->children[i];
+		int64_t starved = child->ended ? 0
+					       : dist__child_starved(child) -
+							 child->starved_ns;
+
+		most = starved > most ? starved : most;
+	}
+	return most;
+}
+
+static void begin_to_settle(struct dist__workers *workers)
+{
+	for (int i = 0; i < workers->started; i++)
+		workers->children[i].starved_ns =
+			dist__child_starved(&workers->children[i]);
+	workers->starved_ns = 0;
+	enter(workers, DIST__WORKERS_SETTLING, SETTLE_NS);
+}
+
 /* Every process has ended: what is left of them goes. */
 static void finish(struct dist__workers *workers)
 {
@@ -151,7 +178,7 @@ static int look_at_children(struct dist__workers *workers)
 	if (clear || left == 0)
 		dist__workers_end(workers, SIGTERM);
 	else if (workers->phase == DIST__WORKERS_RUNNING)
-		enter(workers, DIST__WORKERS_SETTLING, SETTLE_NS);
+		begin_to_settle(workers);
 	return left;
 }
 
@@ -160,6 +187,14 @@ static void check_phase(struct dist__workers *workers)
 	if (dist__clock_ns() < dist__workers_deadline(workers))
 		return;
 	if (workers->phase == DIST__WORKERS_SETTLING) {
+		int64_t more_ns = find_starved(workers) - workers->starved_ns;
+
+		if (more_ns >= SETTLE_NS / 10 &&
+		    workers->starved_ns < STARVED_NS) {
+			workers->starved_ns += more_ns;
+			workers->phase_ends_ns += more_ns;
+			return;
+		}
 		dist__workers_end(workers, SIGTERM);
 	} else {
 		signal_all(workers, SIGKILL);

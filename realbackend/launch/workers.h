@@ -25,6 +25,7 @@ struct dist__workers {
 	int started;
 	enum dist__workers_phase phase;
 	int64_t phase_ends_ns;
+	int64_t starved_ns;           /* by which settling has become longer */
 	bool stopped;                 /* ended by us, with no failure */
 	int output_error;             /* errno: output was lost; 0: none */
 	struct dist__outcome outcome; /* ENDING and later; GONE */
