@@ -184,11 +184,15 @@ struct check_verdict check_diagnose(struct check_diagnosis *d)
 	ends = ends_of(d->board);
 	find_cause(&d->cause, &ends);
 	if (d->cause.weight == 0 && !ends.all_finished) {
-		/* Nobody has to fail for it to be known that they disagree. */
+		/* Nobody has to fail for it to be known that they disagree, or
+		 * spoilt their memory. */
 		verdict = check_prove(
 			d->board,
 			&(struct check_rules){.timeout_ns = INT64_MAX});
-		return verdict.kind == CHECK_MISMATCH
+		if (verdict.kind == CHECK_MISMATCH)
+			return verdict;
+		verdict = judge(d);
+		return verdict.kind == CHECK_HAZARD
 			       ? verdict
 			       : (struct check_verdict){CHECK_STATUS, -1};
 	}

@@ -144,7 +144,8 @@ static bool find_absent_of(const struct check_picture *p, uint32_t rank,
 			   struct check_absent_call *absent)
 {
 	*absent = (struct check_absent_call){.rank = rank};
-	if (p->board->slots[rank].damaged)
+	if (p->board->slots[rank].damaged ||
+	    p->board->slots[rank].state == CHECK_RANK_UNKNOWN)
 		return false; /* it may have come */
 	for (size_t i = 0; i < p->groups.count; i++) {
 		uint32_t caller;

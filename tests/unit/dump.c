@@ -277,6 +277,18 @@ Test(dump, nothing_has_failed_is_a_status)
 	check_diagnosis_release(&d);
 }
 
+Test(dump, memory_touched_too_early_needs_no_failure)
+{
+	struct check_diagnosis d = {.board = NULL};
+	struct check_dump dump = dump_of(2);
+
+	dump.slot.state = CHECK_RANK_RUNNING;
+	dump.slot.hazard.kind = CHECK_HAZARD_WRITTEN;
+	add(&d, &dump);
+	cr_expect_eq(check_diagnose(&d).kind, CHECK_HAZARD);
+	check_diagnosis_release(&d);
+}
+
 Test(dump, all_that_finished_are_fine)
 {
 	struct check_diagnosis d = {.board = NULL};

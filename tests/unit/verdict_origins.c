@@ -193,6 +193,17 @@ Test(verdict_origins, the_first_call_that_is_lacking_is_named)
 		     NULL);
 }
 
+Test(verdict_origins, nothing_is_lacking_where_there_are_no_records)
+{
+	struct check_board *board = board_of(2);
+
+	board_done(board, 0, "broadcast", -1, -1, 10);
+	board_late(board, 0, "barrier", -1, -1, 11);
+	board->slots[1].state = CHECK_RANK_UNKNOWN;
+	board_expect(board, &board_usual, CHECK_TIMEOUT, BOARD_ANY,
+		     "rank 1 has no records here\n", "!did not come", NULL);
+}
+
 Test(verdict_origins, what_lacks_is_named_where_a_message_is_awaited)
 {
 	struct check_board *board = board_of(2);
