@@ -146,7 +146,7 @@ static enum dist_error await(struct dist_store *store, const char *key,
 			     int64_t left_ns, const struct call *call)
 {
 	struct check_slot *slot = dist__records_own();
-	uint32_t number = 0;
+	uint32_t number = 0, before = slot ? slot->state : 0;
 	enum dist_error error;
 
 	if (slot && slot->state != CHECK_RANK_WAITING)
@@ -155,6 +155,9 @@ static enum dist_error await(struct dist_store *store, const char *key,
 	error = dist__store_wait_for(store, dist__bytes_text(key), left_ns);
 	if (number)
 		check_await_key_end(slot, number, (int32_t)error);
+	/* Who has left the job is as it was. */
+	if (number && slot->state == CHECK_RANK_RUNNING)
+		slot->state = before;
 	return error;
 }
 

@@ -428,6 +428,39 @@ static int wait_for_nothing(void *arg)
 	return dist_destroy_process_group(group) || failed;
 }
 
+/* Rank 0 waits when it has left the job, and its message is left behind. */
+static int wait_afterwards(void *arg)
+{
+	static const char *const keys[] = {"there"};
+	struct dist_store *store = arg;
+	struct dist_group *group;
+	struct dist_work *work;
+	float x = 0;
+
+	if (dist_init_process_group(NULL, &group) ||
+	    dist_barrier(group, NULL) ||
+	    (dist_get_rank(group) == 1 &&
+	     (dist_isend(group, dist_tensor(&x, 1, DIST_FLOAT32), 0, 0,
+			 &work) ||
+	      dist_work_wait(work, DIST_TIMEOUT_OF_GROUP))))
+		return 1;
+	if (dist_get_rank(group) == 1)
+		dist_work_free(work);
+	return dist_destroy_process_group(group) ||
+	       dist_store_set(store, keys[0], "", 0) ||
+	       dist_store_wait(store, keys, 1, DIST_TIMEOUT_OF_STORE);
+}
+
+Test(init, who_has_left_may_wait_for_a_key)
+{
+	struct dist_store *store;
+
+	cr_assert_eq(dist_hash_store_new(&store), DIST_OK);
+	setenv("LOCKSTEP_P2P", "buffered", 1);
+	cr_assert_eq(launch("sim", 2, wait_afterwards, store), DIST_EXIT_LEFT);
+	dist_store_free(store);
+}
+
 Test(init, waits_by_the_simulated_clock)
 {
 	struct dist_store *store;
