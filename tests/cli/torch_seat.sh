@@ -69,6 +69,20 @@ for word in -I -sE -uS; do
 done
 expect 0 run --torch-backend-as none --nproc-per-node 2 python3 -I -c pass
 
+# A script may import torch by a module of its own.
+mkdir "$scratch/apart"
+echo 'import torch.distributed as dist' >"$scratch/apart/mine.py"
+cat >"$scratch/apart/main.py" <<'SCRIPT'
+from mine import dist
+dist.init_process_group("gloo")
+store = dist.distributed_c10d._get_default_store()
+while hasattr(store, "underlying_store"):
+    store = store.underlying_store
+print(type(store).__name__)
+SCRIPT
+expect 0 "${sim[@]}" 1 "$scratch/apart/main.py"
+expect_out '^SeatStore$'
+
 # Ranks take the place of as many processes that a script would start; what it
 # starts otherwise is refused.
 expect 0 "${sim[@]}" 3 python/examples/spawn.py --size 3

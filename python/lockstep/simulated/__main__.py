@@ -10,6 +10,7 @@ import gc
 import importlib
 import os
 import random
+import re
 import runpy
 import sys
 import threading
@@ -38,10 +39,18 @@ def _read(words):
         return b""
 
 
+def _may_import_torch(text):
+    """Itself, or by a module that is not of Python's own."""
+    names = re.findall(rb"^\s*(?:from|import)\s+(\w+)", text, re.M)
+    ours = getattr(sys, "stdlib_module_names", ())
+    return b"torch" in text or any(name.decode() not in ours
+                                   for name in names)
+
+
 def _prepare(words):
     """What all ranks have in common."""
     text = _read(words)
-    if b"torch" not in text:
+    if not _may_import_torch(text):
         return
     more = ["lockstep.group", "lockstep.rendezvous"]
     if rank_on_gpu.check():
