@@ -505,9 +505,14 @@ def _count(key, change, made=False):
         value = _values.setdefault(key, _Value())
         value.count += change
         value.made |= made
-        if value.made and value.count == 0 and value.future.done():
-            del _values[key]
+        _give_up_unused(key, value)
         return value
+
+
+def _give_up_unused(key, value):
+    with _values_lock:
+        if value.made and value.count == 0 and value.future.done():
+            _values.pop(key, None)
 
 
 @async_execution
@@ -521,7 +526,7 @@ def _make(key, function, args, kwargs):
             value.future.set_result(future.wait())
         except BaseException as exception:
             value.future.set_result(_Failure(exception))
-        _count(key, 0)
+        _give_up_unused(key, value)
         done.set_result(None)
 
     future = Future()

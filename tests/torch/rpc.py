@@ -198,6 +198,14 @@ def test_late_fetch():
     assert rpc.rpc_sync(NEXT, rpc._fetch, args=(key,), timeout=5) == 2
 
 
+def test_last_reference_goes_as_the_value_comes():
+    key = (RANK, -1)
+    value = rpc._count(key, 0)
+    value.future.add_done_callback(lambda _: rpc._count(key, -1))
+    rpc._make(key, add, (1,), {})
+    assert key not in rpc._values
+
+
 def test_z_rref_leak():
     """What nobody refers to any more is given up by its owner."""
     rrefs = [rpc.remote(NEXT, add, args=(i,)) for i in range(20)]
@@ -212,7 +220,7 @@ def test_z_rref_leak():
 
 
 def left():
-    return str({key: (value.count, value.future.wait())
+    return str({key: (value.count, value.made, value.future._outcome)
                 for key, value in rpc._values.items()})
 
 
