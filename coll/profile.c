@@ -57,9 +57,11 @@ static enum dist_error add_rules(struct dist__profile *profile, bool in_front,
 				 const struct dist__rule *rules, size_t count)
 {
 	size_t old = profile->num_rules;
-	struct dist__rule *all =
-		realloc(profile->rules, (old + count) * sizeof *all);
+	struct dist__rule *all;
 
+	if (count == 0)
+		return DIST_OK;
+	all = realloc(profile->rules, (old + count) * sizeof *all);
 	if (!all)
 		return DIST_ERR_NO_MEMORY;
 	if (in_front)

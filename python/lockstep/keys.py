@@ -1,5 +1,5 @@
-"""Waits for keys of torch's stores, so that a verdict names them. The store of a
-simulation is ours (simulated/store.py) and needs none of this.
+"""Waits for keys of torch's stores, so that a verdict names them. The store of
+a simulation is ours (simulated/store.py) and needs none of this.
 """
 
 import datetime
