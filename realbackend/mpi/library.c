@@ -342,6 +342,17 @@ static bool load(struct dist__mpi *mpi, struct dist_message *why)
 			 mpi->version);
 		return false;
 	}
+	/* Ubuntu 24.04's, which its own mpirun starts as jobs of one rank. */
+	if (library && !mpi->is_openmpi && dlsym(library, "PMIx_Init") &&
+	    !dist__mpi_launched()) {
+		snprintf(
+			why->text, sizeof why->text,
+			"%s was built for PMIx: it begins under a launcher "
+			"that has it alone, such as srun --mpi=pmix: try that, "
+			"or LOCKSTEP_MPI=openmpi",
+			mpi->version);
+		return false;
+	}
 	return true;
 }
 

@@ -434,7 +434,7 @@ static int wait_afterwards(void *arg)
 	static const char *const keys[] = {"there"};
 	struct dist_store *store = arg;
 	struct dist_group *group;
-	struct dist_work *work;
+	struct dist_work *work = NULL;
 	float x = 0;
 
 	if (dist_init_process_group(NULL, &group) ||
