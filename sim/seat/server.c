@@ -259,7 +259,7 @@ static bool await(struct server *s)
 						: doze(s, bell));
 	}
 	seat->dozes = 0;
-	/* What this thread has done may be what others wait for. */
+	/* Others may wait for what this thread did. */
 	call_back(s, s->rank);
 	return there;
 }
