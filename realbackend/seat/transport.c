@@ -91,6 +91,17 @@ static enum dist_error ask(enum dist__seat_code code, uint32_t object,
 	return error;
 }
 
+/* One request that makes *object. */
+static enum dist_error ask_for(enum dist__seat_code code, uint32_t *object)
+{
+	struct dist__seat_slot *seat = dist__seat_begin();
+	enum dist_error error = dist__seat_ask(seat, code);
+
+	*object = seat->object;
+	dist__seat_end();
+	return error;
+}
+
 /* Core looks at lanes alone. */
 static bool test(struct dist__transport *t, struct dist__request *request)
 {
@@ -128,16 +139,12 @@ static enum dist_error event_new(struct dist__transport *t,
 				 struct dist__event **event)
 {
 	struct dist__event *fresh = malloc(sizeof *fresh);
-	struct dist__seat_slot *seat;
 	enum dist_error error;
 
 	(void)t;
 	if (!fresh)
 		return DIST_ERR_NO_MEMORY;
-	seat = dist__seat_begin();
-	error = dist__seat_ask(seat, DIST__SEAT_EVENT_NEW);
-	fresh->object = seat->object;
-	dist__seat_end();
+	error = ask_for(DIST__SEAT_EVENT_NEW, &fresh->object);
 	if (error)
 		free(fresh);
 	else
@@ -207,16 +214,12 @@ static enum dist_error lane_new(struct dist__transport *t,
 				struct dist__lane **lane)
 {
 	struct dist__lane *fresh = calloc(1, sizeof *fresh);
-	struct dist__seat_slot *seat;
 	enum dist_error error;
 
 	(void)t;
 	if (!fresh)
 		return DIST_ERR_NO_MEMORY;
-	seat = dist__seat_begin();
-	error = dist__seat_ask(seat, DIST__SEAT_LANE_NEW);
-	fresh->object = seat->object;
-	dist__seat_end();
+	error = ask_for(DIST__SEAT_LANE_NEW, &fresh->object);
 	if (!error)
 		fresh->seat = dist__seat_of((int)fresh->object - 1);
 	if (!error &&
