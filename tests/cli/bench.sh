@@ -363,13 +363,13 @@ jq -e '.rows[0].low_us == null' "$scratch/out" >/dev/null ||
 	fail "an interval around what was measured"
 
 # Engines are of a simulation, and their words are told with the option.
-for option in "--engine own" "--platform star-8" "--fidelity flow"; do
+for option in --engine=own --platform=star-8 --fidelity=flow; do
 	expect_refusal '^lockstep bench: .*--engine: expected --backend sim' \
-		bench all_reduce --nproc-per-node 2 $option
+		bench all_reduce --nproc-per-node 2 "$option"
 done
-for option in "--intra tcp" "--bind-to core"; do
+for option in --intra=tcp --bind-to=core; do
 	expect_refusal '^lockstep bench: .*--bind-to: expected --backend tcp' \
-		bench all_reduce --backend sim --platform star-8 $option
+		bench all_reduce --backend sim --platform star-8 "$option"
 done
 expect_refusal '^lockstep bench: --engine: expected auto, own or simgrid, not "fast"' \
 	bench all_reduce --backend sim --platform star-8 --engine fast

@@ -460,15 +460,16 @@ for engine in own simgrid; do # the first by name of those that are busy alike
 	expect_out 'all_reduce .* held up by leaf0.up_DOWN'
 done
 # Rank 0 for all takes as long as all ranks, who are there in a trace.
-for of in "star.xml --find-unused-parameters" taper.xml \
+for step_of in "star.xml --find-unused-parameters" taper.xml \
 	"taper.xml --workload fsdp"; do
+	read -ra of <<<"$step_of"
 	alone=(predict --model resnet50 --batch 1 --profile nccl --fidelity flow
-		--no-explain --json --platform $scratch/$of)
+		--no-explain --json --platform "$scratch/${of[0]}" "${of[@]:1}")
 	expect 0 "${alone[@]}"
 	jq .rows "$scratch/out" >"$scratch/alone"
 	expect 0 "${alone[@]}" --trace "$scratch/all.trace"
 	jq .rows "$scratch/out" | diff "$scratch/alone" - ||
-		fail "$of: rank 0 takes another time than all"
+		fail "$step_of: rank 0 takes another time than all"
 done
 machine=("${step[@]}" --machine hgx-h100-400g --world-size 64)
 expect 0 "${machine[@]}" --topology fat-tree:2x4,taper=16

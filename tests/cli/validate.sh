@@ -182,8 +182,6 @@ sed 's/^# library: toy/# library: other/' "$scratch/mine.tsv" \
 expect 0 validate "$scratch/other.tsv"
 expect_out '^other: 2 rows: no "other" among the profiles'
 
-finish
-
 # The file that nccl-tests writes with -J has the rows of the table that it
 # prints: sizes and times here are those of the log, rates theirs in full.
 awk 'BEGIN {
@@ -228,3 +226,5 @@ changed '.args[0] = "alltoallv_perf"' 'another collective than alltoallv'
 head -c 3000 "$scratch/whole.json" >"$scratch/h100.log"
 expect_refusal "h100.log:1: expected the whole file of nccl-tests' -J: " \
 	"${h100[@]}" "$scratch/h100.log"
+
+finish
