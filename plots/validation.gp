@@ -30,6 +30,7 @@ do for [i = 1:num] {
 	rest = rest[strstrt(rest, "|") + 1:strlen(rest)]
 }
 is(i) = strcol(2) eq panels[i]
+within(y) = y < least ? least : y > most ? most : y
 
 across = num < 3 ? num : 3
 down = (num + across - 1) / across
@@ -41,14 +42,21 @@ width = left + across * panel + (across - 1) * gap + right
 height = 70 + down * (panel + gap)
 load ARG0[1:strlen(ARG0) - strlen("validation.gp")] . "style.gp"
 
-# Times as people read them, each second power of ten.
+# Times as people read them: each power of ten; 2 and 5 times it, too, where a
+# panel has less than two decades; and more of them below one.
 set logscale xy
 set macros
-times = '(1)'
+tick(m, e) = sprintf(", \"%g %s\" %g)", \
+	m * (e < 0 ? 10 ** ((e + 9) % 3) : 10 ** e), e < -6 ? "ns" : \
+	e < -3 ? "µs" : e < 0 ? "ms" : "s", m * 10.0 ** (e + 6))
+more(ticks, m, e) = ticks[1:strlen(ticks) - 1] . tick(m, e)
+powers = '(1)'
+fives = '(1)'
+fine = '(1)'
 do for [e = -6:4] {
-	times = times[1:strlen(times) - 1] . sprintf(", \"%d %s\" %g)", \
-		e < 0 ? 10 ** ((e + 9) % 3) : 10 ** e, e < -6 ? "ns" : e < -3 ? "µs" : \
-		e < 0 ? "ms" : "s", 10.0 ** (e + 6))
+	powers = more(powers, 1, e)
+	do for [m in "1 2 5"] { fives = more(fives, real(m), e) }
+	do for [m in "1 1.5 2 3 4 5 7"] { fine = more(fine, real(m), e) }
 }
 
 set multiplot
@@ -78,18 +86,26 @@ do for [i = 1:num] {
 	most = high_max * 1.6
 	set xrange [least : most]
 	set yrange [least : most]
-	set xtics @times font ",9"
-	set ytics @times font ",9"
+	if (most > 100 * least) {
+		set xtics @powers font ",9"
+		set ytics @powers font ",9"
+	} else { if (most > 10 * least) {
+		set xtics @fives font ",9"
+		set ytics @fives font ",9"
+	} else {
+		set xtics @fine font ",9"
+		set ytics @fine font ",9"
+	} }
 	set xlabel "measured" offset 0, 0.4
 	set ylabel (column == 0 ? "predicted" : "") offset 1, 0
 	set label 3 sprintf("%s, %d rows", panels[i], low_records) \
-		at graph 0.04, 0.94 left textcolor rgb ink
-	set samples 2
+		at graph 0.04, 0.94 left front textcolor rgb ink
+	set samples 60
 	plot [t = least : most] \
-		'+' using 1:($1 / 1.3):($1 * 1.3) with filledcurves \
-		fillcolor rgb "#F0F0F0" fillstyle solid noborder, \
-	     '+' using 1:($1 / 1.1):($1 * 1.1) with filledcurves \
-		fillcolor rgb "#DADADA" fillstyle solid noborder, \
+		'+' using 1:(within($1 / 1.3)):(within($1 * 1.3)) \
+		with filledcurves fillcolor rgb "#F0F0F0" fillstyle solid noborder, \
+	     '+' using 1:(within($1 / 1.1)):(within($1 * 1.1)) \
+		with filledcurves fillcolor rgb "#DADADA" fillstyle solid noborder, \
 	     '+' using 1:1 with lines linecolor rgb grey linewidth 0.8, \
 	     input skip 1 using (is(i) ? $9 : NaN):8 with points \
 		pointtype 7 pointsize 0.28 linecolor rgb colour(i)
