@@ -7,7 +7,8 @@
 const char list_devices_columns[] =
 	"name;tflops_16|16-bit TFLOP/s;fp8_tflops|fp8;fp4_tflops|fp4;"
 	"tf32_tflops|tf32;fp32_tflops|fp32;memory_gb|memory GB;"
-	"memory_tb_s|TB/s;link_gb_s|links GB/s;sms|SMs;power_w|W;gemm|GEMM;"
+	"memory_tb_s|TB/s;link_gb_s|links GB/s;host_gb_s|host "
+	"GB/s;sms|SMs;power_w|W;gemm|GEMM;"
 	"attention;attention_backward|backward;memory_share|memory;"
 	"assumed|assumed;note|;source|";
 
@@ -29,6 +30,8 @@ static void add_device(struct dist__rows *table, const struct llm_device *d)
 		peak_cell(d->peak[LLM_TF32]), peak_cell(d->peak[LLM_FP32]),
 		cell_real(d->memory_bytes / 1073741824.0),
 		cell_real(d->memory_Bps / 1e12), cell_real(d->link_Bps / 1e9),
+		d->host_Bps > 0 ? cell_real(d->host_Bps / 1e9)
+				: cell_text(NULL),
 		cell_int(d->sms), cell_real(d->power_w),
 		cell_fixed(2, reached->gemm[d->peak[LLM_BF16] > 0 ? LLM_BF16
 								  : LLM_FP16]),

@@ -51,6 +51,7 @@ void llm_parts(const struct llm_breakdown *b, struct llm_part parts[LLM_PARTS])
 	for (int a = 0; a < LLM_AXES; a++)
 		add_part(&parts[n++], "exposed ",
 			 llm_axis_name((enum llm_axis)a), b->exposed_ns[a]);
+	add_part(&parts[n++], "exposed ", "offload", b->offload_ns);
 	add_part(&parts[n++], "", "bubble", b->bubble_ns);
 	add_part(&parts[n++], "", "other", b->other_ns);
 }

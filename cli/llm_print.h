@@ -20,7 +20,7 @@ struct llm_part {
 	double ns;
 };
 
-#define LLM_PARTS (LLM_KINDS + LLM_AXES + 3)
+#define LLM_PARTS (LLM_KINDS + LLM_AXES + 4)
 
 /* llm_parts stores the parts of a breakdown, which add up to the step. */
 void llm_parts(const struct llm_breakdown *breakdown,

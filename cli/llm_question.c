@@ -442,6 +442,7 @@ enum dist_error llm_question_answer(const struct llm_question *question,
 	if (!error && layout->recompute == LLM_RECOMPUTE_AUTO)
 		error = llm_recompute_choose(layout, &question->model,
 					     &question->device, &pace, message);
+	*option = error ? *option : NULL;
 	if (!error)
 		error = answer_at(question, &pace, outcome, message);
 	/* Launches keep their time, so a few rounds. */

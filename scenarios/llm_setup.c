@@ -122,6 +122,12 @@ enum dist_error llm_setup_init(struct workload_setup *setup,
 	error = pace_read(&setup->pace, arguments->stragglers, message);
 	if (error)
 		return error;
+	setup->refused = "offload-layers";
+	if (work->layout.offload_layers > 0)
+		return dist__refuse(message,
+				    "--offload-layers: copies to the host's "
+				    "memory are not simulated; lockstep "
+				    "predict --fidelity formula has them");
 	setup->refused = "model";
 	setup->llm = make_run(run);
 	snprintf(setup->model.name, sizeof setup->model.name, "%s",

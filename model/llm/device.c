@@ -31,6 +31,7 @@ struct row {
 	const char *gpu, *memory_type, *like, *remark, *from;
 	double tflops[LLM_PRECISIONS];
 	double memory_gb, memory_tb_s, sms, l2_mb, power_w, link_gb_s;
+	double host_gb_s;
 	double exp_tera_s;
 };
 
@@ -56,6 +57,7 @@ static const struct tsv_field fields[] = {
 	{NUMBER(l2_mb), .required = true},
 	{NUMBER(power_w), .required = true},
 	{NUMBER(link_gb_s), .required = true},
+	{NUMBER(host_gb_s)},
 	{NUMBER(exp_tera_s)},
 	{TEXT(like)},
 	{TEXT(remark)},
@@ -78,6 +80,7 @@ static void fill(struct llm_device *device, const struct row *row)
 		.memory_bytes = row->memory_gb * 1073741824.0,
 		.memory_Bps = row->memory_tb_s * 1e12,
 		.link_Bps = row->link_gb_s * 1e9 / 2,
+		.host_Bps = row->host_gb_s * 1e9,
 		.sms = (int)row->sms,
 		.l2_bytes = row->l2_mb * 1e6,
 		.power_w = row->power_w,

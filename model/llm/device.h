@@ -60,6 +60,7 @@ struct llm_device {
 	double memory_Bps; /* as its vendor states */
 	double copy_share; /* share of it that single-pass kernels reach */
 	double link_Bps;   /* all links to GPUs of the node, each way */
+	double host_Bps;   /* to its host's memory, each way; 0: not known */
 	int sms;
 	double l2_bytes;
 	double power_w;

@@ -17,6 +17,7 @@ struct spent {
 	double exposed[LLM_AXES];
 	double recompute;
 	double again[LLM_KINDS]; /* of that, kernels */
+	double offload;
 	double other;
 };
 
@@ -43,7 +44,7 @@ static double computed(const struct spent *spent)
 
 static double total(const struct spent *spent)
 {
-	double sum = computed(spent);
+	double sum = computed(spent) + spent->offload;
 
 	for (int a = 0; a < LLM_AXES; a++)
 		sum += spent->exposed[a];
@@ -59,6 +60,7 @@ static void add(struct spent *to, const struct spent *more, double times)
 	for (int a = 0; a < LLM_AXES; a++)
 		to->exposed[a] += times * more->exposed[a];
 	to->recompute += times * more->recompute;
+	to->offload += times * more->offload;
 	to->other += times * more->other;
 }
 
@@ -424,6 +426,39 @@ static void add_recompute(const struct maker *m, struct stage *stage, int index,
 	}
 }
 
+/* Activations of offloaded layers go to the host's memory beside the stage's
+ * forward pass, and come back beside its backward pass, each way at the rate of
+ * one copy alone (Transformer Engine's cpu_offload.py,
+ * AsyncDoubleBufferGroupOffloadHandler: a stream each way, and windows that
+ * spread the copies over all layers). Layers that are made again keep none. */
+static void add_offload(const struct maker *m, struct stage *stage, int index,
+			const int *num)
+{
+	int away = m->layout->offload_layers, kept = 0;
+	double bytes = 0, out, back;
+
+	for (int k = 0; k < LLM_LAYER_KINDS; k++)
+		kept += is_layer(k) ? num[k] : 0;
+	kept -= llm_recomputed_layers(m->work, index);
+	for (int k = 0; k < LLM_LAYER_KINDS && away > 0; k++) {
+		int gone =
+			(int)fmin(fmin(away, kept), is_layer(k) ? num[k] : 0);
+
+		bytes += gone * m->work->layers[k].activation_bytes;
+		away -= gone;
+		kept -= gone;
+	}
+	if (bytes <= 0)
+		return;
+	out = fmax(0, 1e9 * bytes / m->cluster->device->host_Bps -
+			      stage->forward_ns);
+	back = fmax(0, 1e9 * bytes / m->cluster->device->host_Bps -
+			       stage->backward_ns);
+	stage->micro.offload += out + back;
+	stage->forward_ns += out;
+	stage->backward_ns += back;
+}
+
 /* Messages to the next stage and back, and from the one before and back: both
  * ways at once (Megatron's send_forward_recv_backward and its like). The first
  * and the last stage have one neighbour, but where chunks close a ring. Those
@@ -469,6 +504,7 @@ static void make_stage(struct maker *m, struct stage *stage, int index,
 		stage->expert += num[k] * layers[k].expert;
 	}
 	add_recompute(m, stage, index, layers, num);
+	add_offload(m, stage, index, num);
 	add_sends(m, stage, index);
 }
 
@@ -583,6 +619,7 @@ static void fill(struct llm_answer *answer, const struct maker *m,
 	memcpy(parts->exposed_ns, spent->exposed, sizeof parts->exposed_ns);
 	memcpy(parts->again_ns, spent->again, sizeof parts->again_ns);
 	parts->recompute_ns = spent->recompute;
+	parts->offload_ns = spent->offload;
 	parts->bubble_ns = bubble;
 	parts->other_ns =
 		spent->other + m->known[LLM_STEP_NS] + ns * (slow - 1);
@@ -622,6 +659,11 @@ enum dist_error llm_step(struct llm_answer *answer, const struct llm_work *work,
 		return dist__refuse(message,
 				    "expected at most %d stages, got %d",
 				    MOST_STAGES, work->layout.pp);
+	if (work->layout.offload_layers > 0 && !(cluster->device->host_Bps > 0))
+		return dist__refuse(message,
+				    "offloaded layers: the rate between a %s "
+				    "and its host's memory is not known",
+				    cluster->device->name);
 	for (int a = 0; a < LLM_AXES; a++)
 		init_axis(&m, (enum llm_axis)a);
 	for (int k = 0; k < LLM_LAYER_KINDS; k++)

@@ -32,8 +32,10 @@ struct llm_breakdown {
 	double again_ns[LLM_KINDS];  /* kernels in recompute_ns, not added to
 					the sum */
 	double exposed_ns[LLM_AXES]; /* communication not overlapped */
-	double bubble_ns;            /* waiting for the pipeline */
-	double other_ns;             /* launches, host, data */
+	double offload_ns; /* copies to the host's memory and back that no
+			      computing hides */
+	double bubble_ns;  /* waiting for the pipeline */
+	double other_ns;   /* launches, host, data */
 };
 
 struct llm_answer {

@@ -221,6 +221,18 @@ done
 expect 0 plan --model mixtral-8x7b "${at[@]}" --gpus 64 --global-batch 64 --imbalance 1.3 --json
 confirmed
 
+# Activations in the host's memory: free as long as copies are hidden, else they
+# have a part; the rate of the link must be known.
+far=(predict --model llama3-8b "${at[@]}" --world-size 8 --shard fsdp --seq 32768)
+expect 0 "${far[@]}" --offload-layers 2
+grep -q '^exposed offload' "$scratch/out" && fail "copies that computing hides cost time"
+expect 0 "${far[@]}" --offload-layers 30
+expect_out '^exposed offload +[0-9]{3}'
+expect_refusal 'between a B300 and its host.s memory is not known' "${far[@]}" --gpu B300 \
+	--offload-layers 2
+expect_refusal 'offload-layers: copies to the host.s memory are not simulated' "${far[@]}" \
+	--offload-layers 2 --fidelity flow
+
 # FlashAttention 2 knows nothing of Hopper; no library is slower than none.
 for attention in fastest flash-2 unfused; do
 	expect 0 "${small[@]}" --shard fsdp --attention $attention --json

@@ -68,7 +68,8 @@ static struct llm_answer answer(struct setting *s)
 
 static double sum_of(const struct llm_breakdown *parts)
 {
-	double sum = parts->recompute_ns + parts->bubble_ns + parts->other_ns;
+	double sum = parts->recompute_ns + parts->offload_ns +
+		     parts->bubble_ns + parts->other_ns;
 
 	for (int k = 0; k < LLM_KINDS; k++)
 		sum += parts->compute_ns[k];
@@ -132,6 +133,34 @@ Test(llm_step, slow_cards_expose_gathers)
 	s.fabric.card_Bps /= 16;
 	slow = answer(&s).breakdown.exposed_ns[LLM_DP];
 	cr_assert_gt(slow, 8 * fast);
+	tear_down(&s);
+}
+
+/* Copies to the host's memory cost what no pass hides: twice as slow a link
+ * exposes as much more as they take. */
+Test(llm_step, slow_hosts_expose_offloaded_layers)
+{
+	double whole, fast, slow;
+	struct llm_answer got;
+	struct setting s;
+
+	set_up(&s, "Llama-3-8B", 8);
+	s.layout.shard = LLM_FSDP;
+	whole = answer(&s).step_ns;
+	s.layout.offload_layers = 2;
+	cr_assert_eq(answer(&s).step_ns, whole);
+	s.layout.offload_layers = 32;
+	s.device.host_Bps /= 4;
+	fast = answer(&s).breakdown.offload_ns;
+	got = answer(&s);
+	cr_assert_float_eq(sum_of(&got.breakdown) / got.step_ns, 1, 1e-9);
+	s.device.host_Bps /= 2;
+	slow = answer(&s).breakdown.offload_ns;
+	s.device.host_Bps /= 2;
+	/* Exposed: copies less what hides them, which stays. */
+	cr_assert_float_eq((answer(&s).breakdown.offload_ns - slow) /
+				   (2 * (slow - fast)),
+			   1, 1e-6);
 	tear_down(&s);
 }
 
