@@ -57,7 +57,7 @@ static struct check_link next_of_remote(const struct check_picture *p,
 	return (struct check_link){NULL, 0};
 }
 
-struct check_link check_chain_next(const struct check_picture *p,
+static struct check_link find_next(const struct check_picture *p,
 				   const struct check_cohort *cohort)
 {
 	uint32_t rank, best = 0, weight, next;
@@ -79,6 +79,18 @@ struct check_link check_chain_next(const struct check_picture *p,
 	}
 	return next < p->world_size ? check_chain_link(p, next)
 				    : (struct check_link){NULL, 0};
+}
+
+struct check_link check_chain_next(const struct check_picture *p,
+				   const struct check_cohort *cohort)
+{
+	struct check_next *next =
+		cohort->serving ? &p->next[p->num_cohorts + (cohort - p->lanes)]
+				: &p->next[cohort - p->cohorts];
+
+	if (!next->known)
+		*next = (struct check_next){true, find_next(p, cohort)};
+	return next->link;
 }
 
 /* Where the chain of waits from link leads in that many links, or to its end.

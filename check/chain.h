@@ -7,13 +7,6 @@
 
 #include "check/picture.h"
 
-/* A rank in a chain, or a function that it runs for another; cohort NULL: none.
- */
-struct check_link {
-	const struct check_cohort *cohort;
-	uint32_t rank;
-};
-
 /*
  * check_chain_next returns a rank that cohort waits for and that cannot come:
  * the first that is stuck itself, else the first that is gone; for a receive

@@ -132,6 +132,9 @@ static const struct check_call *next_call(const struct check_picture *p,
 		return NULL;
 	for (i = 0; i < group->num_members; i++) {
 		*caller = check_group_member(group, i);
+		if (check_collectives(&slots[*caller], group->id,
+				      place.generation) <= place.index)
+			continue;
 		call = check_counterpart(&slots[*caller], &place);
 		if (call)
 			return call;

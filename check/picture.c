@@ -157,20 +157,13 @@ static void classify(struct check_picture *p, uint32_t rank, bool failed)
 	p->cohort_of[rank] = i;
 }
 
-/* The first member of its group, not below `from`, that cohort may hear; who
- * waits for the same key does not set it. */
-static uint32_t next_source(const struct check_picture *p,
-			    const struct check_cohort *cohort, uint32_t from)
+/* Whether cohort may hear rank, of its group; who waits for the same key does
+ * not set it. */
+static bool may_hear(const struct check_picture *p,
+		     const struct check_cohort *cohort, uint32_t rank)
 {
-	const struct check_group *group = cohort->group;
-	bool hears_itself = cohort->size > 1 && check_from_any(cohort->call);
-	uint32_t i = group ? check_group_from(group, from) : 0;
-
-	for (; group && i < group->num_members; i++)
-		if (hears_itself ||
-		    check_cohort_of(p, check_group_member(group, i)) != cohort)
-			return check_group_member(group, i);
-	return p->world_size;
+	return (cohort->size > 1 && check_from_any(cohort->call)) ||
+	       check_cohort_of(p, rank) != cohort;
 }
 
 bool check_has_dropped(const struct check_picture *p,
@@ -185,35 +178,59 @@ bool check_has_dropped(const struct check_picture *p,
 	return own && own->state == CHECK_CALL_ISSUED;
 }
 
-uint32_t check_next_awaited(const struct check_picture *p,
-			    const struct check_cohort *cohort, uint32_t from)
+/* Whether rank, of its group, is one that cohort waits for. */
+static bool is_missing(const struct check_picture *p,
+		       const struct check_cohort *cohort, uint32_t rank)
 {
 	const struct check_call *call = cohort->call;
-	uint32_t peer, i;
+
+	if (check_is_from_one(call))
+		return may_hear(p, cohort, rank);
+	return check_collectives(&p->board->slots[rank], call->group_id,
+				 call->generation) <= call->index ||
+	       check_has_dropped(p, cohort, rank);
+}
+
+/* As check_next_awaited(), of the ranks below `end`. */
+static uint32_t next_below(const struct check_picture *p,
+			   const struct check_cohort *cohort, uint32_t from,
+			   uint32_t end)
+{
+	const struct check_call *call = cohort->call;
+	const struct check_group *group = cohort->group;
 
 	if (cohort->wait)
 		return check_next_worker(p, cohort, from);
 	if (!cohort->waiting || !call || cohort->answered)
 		return p->world_size;
-	if (check_is_from_one(call))
-		return next_source(p, cohort, from);
-	if (call->tag >= 0) {
-		peer = (uint32_t)call->peer_rank;
+	if (!check_is_from_one(call) && call->tag >= 0) {
+		uint32_t peer = (uint32_t)call->peer_rank;
+
 		return peer >= from && peer < p->world_size ? peer
 							    : p->world_size;
 	}
-	if (!cohort->group)
-		return p->world_size;
-	i = check_group_from(cohort->group, from);
-	for (; i < cohort->group->num_members; i++) {
-		uint32_t rank = check_group_member(cohort->group, i);
+	for (uint32_t i = group ? check_group_from(group, from) : 0;
+	     group && i < group->num_members; i++) {
+		uint32_t rank = check_group_member(group, i);
 
-		if (check_collectives(&p->board->slots[rank], call->group_id,
-				      call->generation) <= call->index ||
-		    check_has_dropped(p, cohort, rank))
+		if (rank >= end)
+			break;
+		if (is_missing(p, cohort, rank))
 			return rank;
 	}
 	return p->world_size;
+}
+
+uint32_t check_next_awaited(const struct check_picture *p,
+			    const struct check_cohort *cohort, uint32_t from)
+{
+	return next_below(p, cohort, from, p->world_size);
+}
+
+bool check_awaits(const struct check_picture *p,
+		  const struct check_cohort *cohort, uint32_t rank)
+{
+	return next_below(p, cohort, rank, rank + 1) == rank;
 }
 
 bool check_is_awaited(const struct check_picture *p, uint32_t rank)
@@ -345,7 +362,10 @@ bool check_picture_init(struct check_picture *p,
 	for (uint32_t rank = 0; rank < n; rank++)
 		classify(p, rank, failed);
 	find_movable(p);
-	return true;
+	p->next = calloc(p->num_cohorts + p->num_lanes, sizeof *p->next);
+	if (!p->next)
+		check_picture_release(p);
+	return p->next;
 }
 
 void check_picture_release(struct check_picture *p)
@@ -353,7 +373,9 @@ void check_picture_release(struct check_picture *p)
 	free(p->cohort_of);
 	free(p->cohorts);
 	free(p->lanes);
+	free(p->next);
 	check_groups_release(&p->groups);
 	p->cohort_of = NULL;
 	p->cohorts = p->lanes = NULL;
+	p->next = NULL;
 }

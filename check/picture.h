@@ -28,6 +28,13 @@ struct check_cohort {
 	uint32_t first, size;
 };
 
+/* A rank in a chain, or a function that it runs for another; cohort NULL: none.
+ */
+struct check_link {
+	const struct check_cohort *cohort;
+	uint32_t rank;
+};
+
 struct check_picture {
 	const struct check_board *board;
 	struct check_groups groups;
@@ -38,6 +45,11 @@ struct check_picture {
 	/* Functions that ranks run for others, by rank; call is NULL. */
 	struct check_cohort *lanes;
 	uint32_t num_lanes;
+	/* The answers of check_chain_next() so far: cohorts', then lanes'. */
+	struct check_next {
+		bool known;
+		struct check_link link;
+	} * next;
 };
 
 /* check_picture_init makes the picture of board; false: no memory. */
@@ -69,12 +81,8 @@ static inline bool check_is_caught(const struct check_cohort *cohort)
 }
 
 /* check_awaits returns whether cohort waits for rank. */
-static inline bool check_awaits(const struct check_picture *picture,
-				const struct check_cohort *cohort,
-				uint32_t rank)
-{
-	return check_next_awaited(picture, cohort, rank) == rank;
-}
+bool check_awaits(const struct check_picture *picture,
+		  const struct check_cohort *cohort, uint32_t rank);
 
 /* check_is_awaited returns whether any cohort or lane waits for rank. */
 bool check_is_awaited(const struct check_picture *picture, uint32_t rank);

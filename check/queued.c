@@ -56,13 +56,14 @@ void check_report_queued(struct check_lines *lines,
 
 	for (uint32_t i = 0; i < p->num_cohorts && num < MOST_LINES; i++) {
 		const struct wait wait = {p, &p->cohorts[i]};
-		uint32_t rank = 0;
+		uint32_t rank = check_next_awaited(p, wait.cohort, 0);
 		FILE *out;
 
 		if (!wait.cohort->waiting || !wait.cohort->call)
 			continue;
-		while (rank < p->world_size && !has_queued(&wait, rank))
-			rank++;
+		while (rank < p->world_size &&
+		       !queued_call(p, wait.cohort, rank))
+			rank = check_next_awaited(p, wait.cohort, rank + 1);
 		if (rank == p->world_size)
 			continue;
 		out = check_line(lines, 1);
