@@ -277,6 +277,14 @@ static bool is_simulated(const struct command_line *line)
 	return backend && strcasecmp(backend, "sim") == 0;
 }
 
+static bool is_tcp(const struct command_line *line)
+{
+	const char *backend =
+		dist__variable_or(line->backend, "LOCKSTEP_BACKEND");
+
+	return !backend || strcasecmp(backend, "tcp") == 0;
+}
+
 /* Returns what is wrong with what is said of links, or NULL. */
 static const char *check_links(const struct command_line *line)
 {
@@ -286,9 +294,12 @@ static const char *check_links(const struct command_line *line)
 	    !is_simulated(line))
 		return "--platform, --fidelity, --engine: expected --backend "
 		       "sim: real ranks have none";
-	if ((line->intra || line->bind_to) && is_simulated(line))
-		return "--intra, --bind-to: expected --backend tcp: simulated "
-		       "ranks have no sockets and no cores of their own";
+	if ((line->intra || line->bind_to) && !is_tcp(line))
+		return "--intra, --bind-to: expected --backend tcp: other "
+		       "ranks have neither our sockets nor our processors";
+	if (line->profile && !is_simulated(line) && !is_tcp(line))
+		return "--profile: expected --backend sim or tcp: NCCL and MPI "
+		       "choose for themselves";
 	return NULL;
 }
 
@@ -342,6 +353,11 @@ static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 		return dist__refuse(message, "--machine: expected --world-size "
 					     "too: a machine has as many nodes "
 					     "as are asked for");
+	if (line->uncalibrated && is_p2p)
+		return dist__refuse(message,
+				    "--uncalibrated: expected another "
+				    "collective: sends and receives go by the "
+				    "links alone");
 	line->backend = "sim";
 	error = machine_platform_open(room, line->machine, message);
 	room->ranks_per_node = line->ranks_per_node;
@@ -590,11 +606,10 @@ static int bench(struct command_line *line, const char *name)
 {
 	struct dist__link_overrides links = {.name = ""};
 	struct dist_message message = {""};
-	struct sweep sweep = {0};
-	int status, end, found;
+	int status, end, found = sweep_find(name);
+	struct sweep sweep = {.collective = (enum collective)found};
 	const char *wrong;
 
-	found = sweep_find(name);
 	if (found < 0)
 		return refuse("bench",
 			      "which collective? expected " SWEEP_NAMES);
@@ -613,7 +628,6 @@ static int bench(struct command_line *line, const char *name)
 	if (!sweep_arguments_use(&line->arguments, is_simulated(line), &sweep,
 				 &message))
 		return refuse("bench", "%s", message.text);
-	sweep.collective = (enum collective)found;
 	sweep.out = line->json ? NULL : stdout;
 	sweep.rows = tmpfile();
 	if (!sweep.rows) {

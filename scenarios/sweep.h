@@ -96,8 +96,8 @@ struct sweep_arguments {
 	size_t min_bytes;
 	size_t max_bytes;
 	size_t step_bytes; /* 0: use factor */
-	double factor;
-	int iterations; /* INT_MIN: 20, in simulation 1 */
+	double factor;     /* 0: 2 */
+	int iterations;    /* INT_MIN: 20, in simulation 1 */
 	int calls;
 	int warmup; /* INT_MIN: 5, in simulation 0 */
 	int average;
@@ -105,8 +105,8 @@ struct sweep_arguments {
 	int together;
 	int check; /* INT_MIN: 1, in simulation 0 */
 	const char *dtype;
-	const char *op;
-	int root;
+	const char *op; /* NULL: sum */
+	int root;       /* INT_MIN: 0 */
 };
 
 extern const struct option sweep_options[];
@@ -114,8 +114,8 @@ extern const struct option sweep_options[];
 /* sweep_arguments_init sets the defaults. */
 void sweep_arguments_init(struct sweep_arguments *arguments);
 
-/* sweep_arguments_use makes a sweep from arguments, for simulated or real
- * ranks. Returns false with message if they are invalid. */
+/* sweep_arguments_use makes a sweep of sweep->collective from arguments, for
+ * simulated or real ranks. Returns false with message if they are invalid. */
 bool sweep_arguments_use(const struct sweep_arguments *arguments,
 			 bool simulated, struct sweep *sweep,
 			 struct dist_message *message);

@@ -34,6 +34,14 @@ bool sweep_reduces(enum collective collective)
 	       collective == COLLECTIVE_REDUCE_SCATTER;
 }
 
+static bool is_rooted(enum collective collective)
+{
+	return collective == COLLECTIVE_BROADCAST ||
+	       collective == COLLECTIVE_REDUCE ||
+	       collective == COLLECTIVE_GATHER ||
+	       collective == COLLECTIVE_SCATTER;
+}
+
 bool sweep_is_in_place(enum collective collective)
 {
 	return collective != COLLECTIVE_ALL_TO_ALL &&
@@ -114,12 +122,7 @@ void sweep_print_header(FILE *out, const struct sweep *sweep, int world_size,
 void sweep_print_row(FILE *out, const struct sweep *sweep,
 		     const struct sweep_row *row)
 {
-	int root = (sweep->collective == COLLECTIVE_BROADCAST ||
-		    sweep->collective == COLLECTIVE_REDUCE ||
-		    sweep->collective == COLLECTIVE_GATHER ||
-		    sweep->collective == COLLECTIVE_SCATTER)
-			   ? sweep->root
-			   : -1;
+	int root = is_rooted(sweep->collective) ? sweep->root : -1;
 	const char *op = sweep_reduces(sweep->collective)
 				 ? name_of(ops, (int)sweep->op)
 				 : "none";
@@ -184,14 +187,13 @@ void sweep_arguments_init(struct sweep_arguments *a)
 {
 	*a = (struct sweep_arguments){.min_bytes = 8,
 				      .max_bytes = 64 << 20,
-				      .factor = 2,
 				      .iterations = NOT_GIVEN,
 				      .calls = 1,
 				      .warmup = NOT_GIVEN,
 				      .average = SWEEP_SLOWEST_RANK,
 				      .check = NOT_GIVEN,
 				      .dtype = "float",
-				      .op = "sum"};
+				      .root = NOT_GIVEN};
 }
 
 /* The pairs that dist.h calls legal. */
@@ -216,13 +218,22 @@ static const char *read_call(const struct sweep_arguments *a,
 			     struct sweep *sweep)
 {
 	const struct word *dtype = DIST__NAMED(dtypes, a->dtype);
-	const struct word *op = DIST__NAMED(ops, a->op);
+	const struct word *op = DIST__NAMED(ops, a->op ? a->op : "sum");
 
 	sweep->min_bytes = a->min_bytes;
 	sweep->max_bytes = a->max_bytes;
 	sweep->step_bytes = a->step_bytes;
-	sweep->factor = a->factor;
-	sweep->root = a->root;
+	sweep->factor = a->factor > 0 ? a->factor : 2;
+	sweep->root = given_or(a->root, 0);
+	if (a->step_bytes > 0 && a->factor > 0)
+		return "-i: expected without -f: sizes grow by bytes or by a "
+		       "factor";
+	if (a->op && !sweep_reduces(sweep->collective))
+		return "-o: expected with all_reduce, reduce or "
+		       "reduce_scatter: others reduce nothing";
+	if (a->root != NOT_GIVEN && !is_rooted(sweep->collective))
+		return "-r: expected with broadcast, reduce, gather or "
+		       "scatter: others have no root";
 	if (sweep->max_bytes < sweep->min_bytes)
 		return "-e: expected a size not below that of -b";
 	sweep->dtype = (enum dist_dtype)dtype->value;

@@ -314,6 +314,16 @@ expect_refusal '-a' bench all_reduce -a -1
 expect_refusal '--cold: expected a real back end' bench all_reduce "${sim[@]}" \
 	--cold
 expect_refusal '--cold: expected -m 1' bench all_reduce --cold -m 2
+expect_refusal '-i: expected without -f' bench all_reduce -i 8 -f 2
+expect_refusal '-r: expected with broadcast' bench all_reduce -r 0
+expect_refusal '-o: expected with all_reduce' bench alltoall -o sum
+expect_refusal '--uncalibrated: expected another' bench sendrecv \
+	--machine dgx-a100 --world-size 16 --uncalibrated
+for option in '--profile gloo' '--intra tcp' '--bind-to core'; do
+	# shellcheck disable=SC2086 # an option and its value
+	expect_refusal "${option% *}.*: expected --backend" bench all_reduce \
+		--backend mpi $option
+done
 expect_refusal '-d' bench all_reduce -d short
 expect_refusal '-o' bench all_reduce -o xor
 expect_refusal 'sendrecv' bench sendrecv --nproc-per-node 1
