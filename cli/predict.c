@@ -185,7 +185,8 @@ static bool is_explained(const struct prediction *prediction,
 {
 	const struct prediction_request *request = prediction->request;
 	size_t last = request->num_world_sizes - 1;
-	bool alone = request->machine && prediction_has_one_pace(request) &&
+	bool alone = request->machine &&
+		     prediction_is_alike(request, request->world_sizes[last]) &&
 		     prediction->rows[last].fidelity == DIST__FIDELITY_FORMULA;
 
 	return !line->no_explain &&

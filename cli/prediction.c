@@ -25,6 +25,7 @@ struct simulation {
 	enum dist__fidelity fidelity;
 	const struct schedule *schedule;
 	bool traced;
+	bool is_quiet; /* what it says another says, too */
 };
 
 /* What comes of it. */
@@ -33,18 +34,15 @@ struct outcome {
 	struct dist__tally tally;
 };
 
-bool prediction_has_one_pace(const struct prediction_request *request)
+bool prediction_is_alike(const struct prediction_request *request,
+			 int world_size)
 {
-	const struct pace *pace = request->setup->job.pace;
+	const struct workload_job *job = &request->setup->job;
+	const struct pace *pace = job->pace;
 
-	return pace->jitter == 0 && pace->num_stragglers == 0;
-}
-
-/* Whether all ranks do the same, of equal durations, all together. */
-static bool are_alike(const struct prediction_request *request)
-{
-	return !request->setup->job.workload->has_groups &&
-	       prediction_has_one_pace(request);
+	return pace->jitter == 0 && pace->num_stragglers == 0 &&
+	       !(job->workload->differs &&
+		 job->workload->differs(job, world_size));
 }
 
 /* Simulates, heard by recorder; NULL: by none but that of the file that is
@@ -59,7 +57,8 @@ static int simulate(const struct simulation *s, struct dist__recorder *recorder,
 	const struct dist__sim_options more = {
 		.overrides = &s->overrides,
 		.recorder = recorder,
-		.are_alike = !recorder && !trace && are_alike(request)};
+		.are_alike = !recorder && !trace && !job.workload->has_groups &&
+			     prediction_is_alike(request, s->world_size)};
 	const struct dist_launch_options options = {
 		.backend = "sim",
 		.world_size = s->world_size,
@@ -85,9 +84,13 @@ static int simulate(const struct simulation *s, struct dist__recorder *recorder,
 /* In a child: writes what comes of it down the pipe. */
 static int simulate_apart(void *arg, int pipe)
 {
+	const struct simulation *s = arg;
 	struct outcome outcome = {.result = {0}};
-	int status = simulate(arg, NULL, &outcome);
+	int status;
 
+	if (s->is_quiet && !freopen("/dev/null", "w", stderr))
+		return DIST_EXIT_INTERNAL;
+	status = simulate(s, NULL, &outcome);
 	if (status == DIST_EXIT_OK &&
 	    !dist__write_all(pipe, &outcome, sizeof outcome, -1))
 		status = DIST_EXIT_INTERNAL;
@@ -134,12 +137,17 @@ static int predict_one(struct simulation *step, struct simulation *alone,
 	bool both = !step->request->setup->job.llm;
 	int status, alone_status = DIST_EXIT_OK;
 
+	alone->is_quiet = true;
 	if (both && child_start(&alone_child, simulate_apart, alone))
 		return DIST_EXIT_INTERNAL;
 	status = trace ? predict_here(step, &whole, trace)
 		       : predict_apart(step, &whole);
 	if (both)
 		alone_status = child_result(&alone_child, &bare, sizeof bare);
+	alone->is_quiet = false;
+	/* The same again, to be heard. */
+	if (!status && alone_status)
+		alone_status = predict_apart(alone, &bare);
 	row->step = whole.result;
 	row->tally = whole.tally;
 	row->alone = bare.result;
@@ -170,9 +178,8 @@ static int find_platform(struct prediction *p, const struct prediction_row *row,
 			 struct simulation *step)
 {
 	bool any = row->fidelity == DIST__FIDELITY_FORMULA &&
-		   prediction_has_one_pace(p->request);
+		   prediction_is_alike(p->request, step->world_size);
 	struct dist_message message = {""};
-
 	char text[256];
 
 	step->platform = p->path;
@@ -328,7 +335,8 @@ static bool is_formula(const struct prediction_request *request,
 	return request->machine && !request->topology &&
 	       request->fidelity == DIST__FIDELITY_AUTO &&
 	       !library_has_steps(profile) &&
-	       !request->setup->job.workload->has_groups;
+	       !request->setup->job.workload->has_groups &&
+	       !request->setup->job.workload->has_lanes;
 }
 
 static enum dist_error find_fidelities(struct prediction *p,

@@ -78,8 +78,9 @@ prediction_open(struct prediction *prediction,
 		struct prediction_request *request,
 		struct prediction_refusal *refusal);
 
-/* prediction_has_one_pace returns whether all ranks compute equally long. */
-bool prediction_has_one_pace(const struct prediction_request *request);
+/* prediction_is_alike returns whether all ranks do the same, equally long. */
+bool prediction_is_alike(const struct prediction_request *request,
+			 int world_size);
 
 /* prediction_check checks the world sizes against the setup, and the physics of
  * each. Errors: INVALID_ARGUMENT; refusal says what was expected. */

@@ -400,13 +400,18 @@ static struct workload_held held(const struct workload_job *job, int world_size)
 	return (struct workload_held){most, most, most};
 }
 
+static bool differs(const struct workload_job *job, int world_size)
+{
+	return grid_of(job, world_size).pp > 1;
+}
+
 #define HYBRID                                                                 \
+	.has_groups = true, .differs = differs,                                \
 	.contents = "activations and gradients", .misfit = misfit,             \
 	.batches = batches, .held = held, WORKLOAD_STEPS(hybrid)
 
 const struct workload workload_hybrid = {
 	.name = "hybrid",
-	.has_groups = true,
 	.example = "--nproc-per-node 8 hybrid --model gpt_micro --tp 2 --pp 2 "
 		   "--check",
 	.prediction = "--model gpt2_medium --machine dgx-a100 --world-size 32 "
@@ -416,7 +421,6 @@ const struct workload workload_hybrid = {
 
 const struct workload workload_pipeline = {
 	.name = "pipeline",
-	.has_groups = true,
 	.example = "--nproc-per-node 4 pipeline --model mnist --micro-batches "
 		   "8 --check",
 	.prediction = "--model resnet50 --machine dgx-a100 --world-size 4 "
@@ -426,7 +430,6 @@ const struct workload workload_pipeline = {
 
 const struct workload workload_tensor_parallel = {
 	.name = "tensor_parallel",
-	.has_groups = true,
 	.example =
 		"--nproc-per-node 4 tensor_parallel --model gpt_micro --check",
 	.prediction = "--model gpt2_medium --machine dgx-a100 --world-size 8",

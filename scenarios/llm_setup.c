@@ -116,10 +116,7 @@ enum dist_error llm_setup_init(struct workload_setup *setup,
 
 	memset(setup, 0, sizeof *setup);
 	message->text[0] = '\0';
-	setup->refused = "straggler";
-	setup->pace.jitter = arguments->jitter_percent / 100;
-	setup->pace.seed = (uint64_t)arguments->seed;
-	error = pace_read(&setup->pace, arguments->stragglers, message);
+	error = workload_choose_pace(setup, arguments, message);
 	if (error)
 		return error;
 	setup->refused = "offload-layers";

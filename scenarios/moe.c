@@ -99,7 +99,7 @@ static enum dist_error route(const struct training *t, size_t l, size_t tokens,
 	for (r = 0; r < ranks; r++) {
 		for (e = 0; e < each; e++)
 			sum += pace_draw(a->imbalance_percent / 100,
-					 (uint64_t)a->seed, l, r * each + e);
+					 t->job->pace->seed, l, r * each + e);
 		until[r] = sum;
 	}
 	for (r = 0; r < ranks; r++) {
@@ -112,13 +112,36 @@ static enum dist_error route(const struct training *t, size_t l, size_t tokens,
 	return DIST_OK;
 }
 
+/* The tokens that leave a rank. */
+static size_t num_sent(const struct workload_job *job,
+		       const struct layer *layer)
+{
+	const struct workload_arguments *a = job->arguments;
+
+	return (size_t)ceil((double)layer->tokens * a->rate.batch) *
+	       (size_t)a->top_k;
+}
+
+/* Whether experts get more or fewer tokens than others. */
+static bool differs(const struct workload_job *job, int world_size)
+{
+	bool differ = job->arguments->imbalance_percent > 0;
+
+	for (size_t l = 0; l < job->layers->num; l++) {
+		const struct layer *layer = &job->layers->list[l];
+
+		differ |= layer->mlp_numel &&
+			  num_sent(job, layer) % (size_t)world_size != 0;
+	}
+	return differ;
+}
+
 static enum dist_error make_tokens(struct training *t, struct mixture *m,
 				   size_t l)
 {
-	const struct workload_arguments *a = t->job->arguments;
-	size_t r, ranks = (size_t)t->world_size;
-	size_t own = (size_t)ceil((double)m->layer->tokens * a->rate.batch);
-	size_t here, sent = own * (size_t)a->top_k;
+	size_t r, here, ranks = (size_t)t->world_size;
+	size_t sent = num_sent(t->job, m->layer);
+	size_t own = sent / (size_t)t->job->arguments->top_k;
 	enum dist_error error;
 
 	m->out = calloc(ranks, sizeof *m->out);
@@ -302,7 +325,8 @@ static struct workload_held held(const struct workload_job *job, int world_size)
 
 const struct workload workload_moe = {
 	.name = "moe",
-	.has_groups = true,
+	.has_lanes = true,
+	.differs = differs,
 	.example = "--nproc-per-node 4 moe --model gpt_micro --batch 1 --check",
 	.prediction = "--model gpt2_medium --batch 4 --machine dgx-a100 "
 		      "--world-size 16 --experts 16",

@@ -334,9 +334,17 @@ static struct workload_held held(const struct workload_job *job, int world_size)
 				      job->arguments->servers == 1 ? all : 0};
 }
 
+static bool differs(const struct workload_job *job, int world_size)
+{
+	(void)job;
+	(void)world_size;
+	return true;
+}
+
 const struct workload workload_ps = {
 	.name = "ps",
 	.has_groups = true,
+	.differs = differs,
 	.example = "--nproc-per-node 4 ps --model mnist --servers 1 --check",
 	.prediction = "--model resnet50 --machine dgx-a100 --world-size 16 "
 		      "--servers 2",

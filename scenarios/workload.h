@@ -104,6 +104,10 @@ struct workload {
 	const char *contents;   /* what check finds right: "gradients" */
 	bool has_groups;        /* it has calls of smaller groups, or messages,
 				   which may share links */
+	bool has_lanes;         /* calls of all ranks go on side by side */
+
+	/* Whether ranks do not all do the same; NULL: they do. */
+	bool (*differs)(const struct workload_job *job, int world_size);
 
 	/* Returns NULL if world_size ranks can run the model, else the option
 	 * that prevents it, with message. */
@@ -205,6 +209,13 @@ struct workload_setup {
 	struct llm_run *llm; /* of the llm workload, else NULL; owned */
 	struct workload_job job;
 };
+
+/* workload_choose_pace reads how even the ranks compute. Errors, with message:
+ * as pace_read(), or --seed where nothing is random. */
+DIST_MUST_CHECK enum dist_error
+workload_choose_pace(struct workload_setup *setup,
+		     const struct workload_arguments *arguments,
+		     struct dist_message *message);
 
 /*
  * workload_setup_init makes the setup from checked arguments; setup->job is

@@ -106,7 +106,7 @@ void workload_arguments_init(struct workload_arguments *a, const char *workload)
 
 	*a = (struct workload_arguments){
 		.rate = {.batch = DEFAULT_BATCH, .flops = WORKLOAD_NO_RATE},
-		.seed = 1,
+		.seed = -1,
 		.steps = 1,
 		.accumulate = 1,
 		.zero = 3,

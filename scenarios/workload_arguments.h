@@ -27,7 +27,7 @@ struct workload_arguments {
 	const char *optimizer; /* NULL: adam */
 	double jitter_percent;
 	const char *stragglers;
-	int seed;
+	int seed; /* -1: not given */
 	int steps;
 
 	/* ddp_step */

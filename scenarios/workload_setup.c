@@ -117,17 +117,24 @@ static enum dist_error check_activations(struct workload_setup *setup,
 	return DIST_OK;
 }
 
-static enum dist_error choose_pace(struct workload_setup *setup,
-				   const struct workload_arguments *a,
-				   struct dist_message *message)
+enum dist_error workload_choose_pace(struct workload_setup *setup,
+				     const struct workload_arguments *a,
+				     struct dist_message *message)
 {
+	int seed = a->seed < 0 ? 1 : a->seed;
+
+	setup->refused = "seed";
+	if (a->seed >= 0 && a->jitter_percent <= 0 && a->imbalance_percent <= 0)
+		return dist__refuse(message,
+				    "--seed: expected what is random too: "
+				    "--jitter, or --imbalance of moe");
 	setup->refused = "straggler";
 	setup->pace.jitter = a->jitter_percent / 100;
-	setup->pace.seed = (uint64_t)a->seed;
+	setup->pace.seed = (uint64_t)seed;
 	if (a->jitter_percent > 0)
 		(void)dist__append(setup->compute, sizeof setup->compute,
 				   ", jitter %g %% (seed %d)",
-				   a->jitter_percent, a->seed);
+				   a->jitter_percent, seed);
 	if (a->stragglers)
 		(void)dist__append(setup->compute, sizeof setup->compute,
 				   ", stragglers %.60s", a->stragglers);
@@ -215,7 +222,7 @@ enum dist_error workload_setup_init(struct workload_setup *setup,
 	if (!error)
 		choose_job(setup, workload, &rate);
 	if (!error)
-		error = choose_pace(setup, a, message);
+		error = workload_choose_pace(setup, a, message);
 	if (!error)
 		error = make_schedules(setup, &rate, message);
 	setup->job = (struct workload_job){

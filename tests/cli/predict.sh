@@ -460,17 +460,29 @@ for engine in own simgrid; do # the first by name of those that are busy alike
 	expect_out 'all_reduce .* held up by leaf0.up_DOWN'
 done
 # Rank 0 for all takes as long as all ranks, who are there in a trace.
-for step_of in "star.xml --find-unused-parameters" taper.xml \
-	"taper.xml --workload fsdp"; do
+for step_of in "star.xml resnet50 --find-unused-parameters" \
+	"taper.xml resnet50" "taper.xml resnet50 --workload fsdp" \
+	"taper.xml gpt_micro --workload moe"; do
 	read -ra of <<<"$step_of"
-	alone=(predict --model resnet50 --batch 1 --profile nccl --fidelity flow
-		--no-explain --json --platform "$scratch/${of[0]}" "${of[@]:1}")
+	alone=(predict --platform "$scratch/${of[0]}" --model "${of[@]:1}"
+		--batch 1 --profile nccl --fidelity flow --no-explain --json)
 	expect 0 "${alone[@]}"
 	jq .rows "$scratch/out" >"$scratch/alone"
 	expect 0 "${alone[@]}" --trace "$scratch/all.trace"
 	jq .rows "$scratch/out" | diff "$scratch/alone" - ||
 		fail "$step_of: rank 0 takes another time than all"
 done
+# Ranks that do not do the same all run on a machine, too, by formulas.
+for step_of in ps 'hybrid --pp 2' 'moe --imbalance 10' 'moe --batch 31'; do
+	# shellcheck disable=SC2086 # a workload and its options
+	expect 0 predict --model gpt_micro --flops 60e12 --no-explain \
+		--machine dgx-a100 --world-size 16 --fidelity formula \
+		--workload $step_of
+done
+# The step and its communication alone refuse it, in one line.
+expect_refusal 'NCCL has no algorithm "nvls" for 6' predict --model mnist \
+	--flops 60e12 --platform star-8 --world-size 6 --profile nccl \
+	--algorithm all_reduce=nvls
 machine=("${step[@]}" --machine hgx-h100-400g --world-size 64)
 expect 0 "${machine[@]}" --topology fat-tree:2x4,taper=16
 expect_out 'all_reduce .* held up by leaf[0-3].up_DOWN'

@@ -369,6 +369,7 @@ expect_refusal 'expected a compute rate, --flops, --gpu or --step-ms' predict \
 	--platform "$platform"
 expect_refusal '--precision tf32: expected for V100 one of amp fp32' predict \
 	--platform "$platform" --gpu V100 --precision tf32
+expect_refusal '--seed: expected what is random too' "${on_star[@]}" --seed 3
 expect_refusal '--optimizer: expected adam' "${on_star[@]}" \
 	--optimizer lion
 expect_refusal '--straggler 1: expected RANK:FACTOR' "${on_star[@]}" \
