@@ -1,4 +1,4 @@
-/* wait.c - threads that block all signals, and conditions with deadlines. */
+/* wait.c - threads of the library, and conditions with deadlines. */
 #define _GNU_SOURCE /* pthread_setname_np() */
 #include "base/wait.h"
 
@@ -9,13 +9,20 @@
 
 #include "base/clock.h"
 
+/* What a thread does to itself: held back, a fault ends the process without its
+ * handlers, and raise() returns. */
+static const int own_faults[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
+				 SIGABRT, SIGTRAP, SIGSYS};
+
 bool dist__thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg)
 {
-	sigset_t all, before;
+	sigset_t blocked, before;
 	bool started;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	sigfillset(&blocked);
+	for (size_t i = 0; i < sizeof own_faults / sizeof *own_faults; i++)
+		sigdelset(&blocked, own_faults[i]);
+	pthread_sigmask(SIG_SETMASK, &blocked, &before);
 	started = pthread_create(thread, NULL, run, arg) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (started)

@@ -11,8 +11,8 @@
  * of the program. */
 #define DIST__THREAD_NAME "lockstep-own"
 
-/* dist__thread_start starts a thread that blocks all signals: those are for the
- * program's threads. False: it failed. */
+/* dist__thread_start starts a thread that blocks all signals but those of its
+ * own faults: the others are for the program's threads. False: it failed. */
 bool dist__thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg);
 
 /* dist__thread_count returns the number of the threads of a process, without

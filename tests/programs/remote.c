@@ -1,6 +1,8 @@
 /* Functions that ranks run for each other. */
 #include <lockstep/rpc.h>
 
+#include <signal.h>
+
 #include "tests/programs/programs.h"
 
 static struct dist_rpc_request request(int to, const char *function)
@@ -136,6 +138,31 @@ enum dist_error exits_in_a_function(struct job *job)
 		{"give_up", give_up, NULL}, {"push", push, NULL}};
 	struct dist_rpc_request to_server =
 		request(1, job->wrong ? "give_up" : "push");
+	enum dist_error error = DIST_OK;
+	struct dist_rpc *rpc;
+
+	try(begin(job, functions, 2, 0, &rpc));
+	if (job->rank == 0)
+		/* partner */
+		error = dist_rpc_sync(rpc, &to_server, NULL);
+	return leave(rpc, error);
+}
+
+static void look_up(void *context, struct dist_rpc_call *call)
+{
+	(void)context;
+	/* culprit: crashes_in_a_function */
+	raise(SIGSEGV);
+	dist_rpc_call_fail(call, "still there");
+}
+
+/* A function crashes, on a thread that serves. */
+enum dist_error crashes_in_a_function(struct job *job)
+{
+	static const struct dist_rpc_entry functions[] = {
+		{"look_up", look_up, NULL}, {"push", push, NULL}};
+	struct dist_rpc_request to_server =
+		request(1, job->wrong ? "look_up" : "push");
 	enum dist_error error = DIST_OK;
 	struct dist_rpc *rpc;
 
