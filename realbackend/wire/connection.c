@@ -7,6 +7,7 @@
  * and payload of several queued messages.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -70,6 +71,9 @@ static void lose(struct dist__mesh *mesh, struct dist__connection *connection,
 
 	if (connection->state == DIST__DEAD)
 		return;
+	/* The program closed the socket under us: no peer did anything. */
+	if (fcntl(connection->fd, F_GETFD) < 0)
+		error = DIST_ERR_IO;
 	if (peer && peer->connection == connection)
 		dist__peer_end(mesh, peer, DIST__PEER_LOST, error);
 	else

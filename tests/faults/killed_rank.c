@@ -1,8 +1,11 @@
 /* A rank dies: everyone who has to do with it learns so, at once, whether it
  * was connected to it or not. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <criterion/criterion.h>
 
 #include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/support/tcp_cases.h"
 #include "tests/support/tcp_world.h"
@@ -124,6 +127,50 @@ static int die_awaited(void *arg)
 	}
 	tcp_leave(&r);
 	return r.failures;
+}
+
+/* Rank 2 closes every file that it has, as who starts a daemon does: what it is
+ * told is not that the others died. */
+static enum dist_error *told; /* shared by the ranks */
+
+static int close_all(void *arg)
+{
+	enum dist_error error = DIST_OK;
+	struct tcp_rank r;
+	char byte = 0;
+
+	(void)arg;
+	if (!tcp_enter(&r))
+		return 2;
+	for (int peer = 0; peer < r.world_size; peer++)
+		if (peer != r.rank)
+			tcp_is(&r, "hello",
+			       tcp_send(&r, peer, 0, &byte, 1, 20 * SECOND),
+			       DIST_OK);
+	for (int peer = 0; peer < r.world_size; peer++)
+		if (peer != r.rank)
+			tcp_is(&r, "answer",
+			       tcp_receive(&r, peer, 0, &byte, 1, 20 * SECOND),
+			       DIST_OK);
+	if (r.rank == 2)
+		for (int fd = 3; fd < 256; fd++)
+			close(fd);
+	*(r.rank == 2 ? told : &error) =
+		tcp_receive(&r, r.rank == 2 ? 0 : 2, 1, &byte, 1, 20 * SECOND);
+	while (r.rank == 2)
+		pause();
+	tcp_is(&r, "more", error, DIST_ERR_PEER_LOST);
+	tcp_leave(&r);
+	return r.failures;
+}
+
+Test(killed_rank, without_its_files)
+{
+	told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(told, MAP_FAILED);
+	cr_assert_eq(tcp_world_without(2, 3, close_all), 0);
+	cr_assert_eq(*told, DIST_ERR_IO);
 }
 
 Test(killed_rank, while_anybody_is_awaited)
