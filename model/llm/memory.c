@@ -136,14 +136,21 @@ static void count_shards(const struct llm_layout *l, double *dense,
 		*expert = fmax(1, *expert * l->shard_ranks / l->dp);
 }
 
+static bool is_fsdp(const struct llm_layout *l)
+{
+	return l->shard == LLM_FSDP || l->shard == LLM_HSDP;
+}
+
 /* Megatron holds parameters whole, gradients whole in one buffer, and its
  * distributed optimizer a shard of the rest. FSDP's shard of 32 bits is the
- * optimizer's master copy. */
+ * optimizer's master copy; in a pipeline its gradients are whole until the last
+ * micro-batch sums them (torch/distributed/pipelining/stage.py,
+ * backward_maybe_with_nosync). */
 static void set_states(struct llm_memory *m, const struct llm_layout *l,
 		       const struct stage *s)
 {
 	double dense, expert, whole = s->dense + s->expert, shard;
-	const bool sharded = l->shard == LLM_FSDP || l->shard == LLM_HSDP;
+	const bool sharded = is_fsdp(l);
 	const double master = 4;
 
 	count_shards(l, &dense, &expert);
@@ -153,8 +160,10 @@ static void set_states(struct llm_memory *m, const struct llm_layout *l,
 		m->parameters = (l->lora ? l->parameter_bytes : master) * shard;
 	if (l->lora)
 		return;
-	m->gradients = l->gradient_bytes *
-		       (sharded || l->shard == LLM_ZERO2 ? shard : whole);
+	m->gradients =
+		l->gradient_bytes *
+		((sharded && l->pp == 1) || l->shard == LLM_ZERO2 ? shard
+								  : whole);
 	m->optimizer = sharded ? fmax(0, l->state_bytes - master) * shard
 			       : l->state_bytes *
 					 (l->shard == LLM_DDP ? whole : shard);
@@ -162,13 +171,14 @@ static void set_states(struct llm_memory *m, const struct llm_layout *l,
 
 /* FSDP gathers a layer while it computes another, and sums a whole layer's
  * gradients; what it does not reshard stays, as the head does from forward to
- * backward (torchtitan's apply_fsdp). */
+ * backward (torchtitan's apply_fsdp), and in a pipeline all from a backward to
+ * the next forward. */
 static double gathered(const struct llm_layout *l, const struct stage *s)
 {
-	double layers =
-		l->reshard ? 2 * s->widest + s->head : s->dense + s->expert;
+	double layers = l->reshard && l->pp == 1 ? 2 * s->widest + s->head
+						 : s->dense + s->expert;
 
-	if (l->shard != LLM_FSDP && l->shard != LLM_HSDP)
+	if (!is_fsdp(l))
 		return l->shard == LLM_ZERO2 ? l->gradient_bytes * s->widest
 					     : 0;
 	return l->parameter_bytes * layers +

@@ -207,6 +207,9 @@ struct layer {
 	struct spent forward, backward;
 	double weights_ns;    /* of backward, what zero-bubble moves */
 	double dense, expert; /* parameters */
+	/* Exposed, of FSDP in a pipeline: of one gather beside forward, and of
+	 * the sum of a step's gradients. */
+	double gather_ns, sum_ns;
 };
 
 static bool is_layer(int kind)
@@ -242,7 +245,9 @@ static double remade_share(const struct maker *m)
 
 /* The gathers of FSDP before each pass, the sums of gradients after backward,
  * beside the passes. What backward makes again needs no gather of its own, and
- * hides more. */
+ * hides more. In a pipeline only the last micro-batch sums gradients, and until
+ * then backward lets go of no parameters: the next forward has them
+ * (torch/distributed/pipelining/stage.py, backward_maybe_with_nosync). */
 static void add_fsdp(struct maker *m, struct layer *layer)
 {
 	const struct llm_layout *l = m->layout;
@@ -262,8 +267,17 @@ static void add_fsdp(struct maker *m, struct layer *layer)
 		sum = 0;
 	forward = total(&layer->forward);
 	backward = total(&layer->backward);
-	layer->forward.exposed[LLM_DP] +=
+	layer->gather_ns =
 		l->overlap_param ? exposed_of(m, gather, forward) : gather;
+	if (l->pp > 1) {
+		layer->sum_ns =
+			l->overlap_grad
+				? exposed_of(m, sum, backward + again * forward)
+				: sum;
+		sum = 0;
+	} else {
+		layer->forward.exposed[LLM_DP] += layer->gather_ns;
+	}
 	gather = l->reshard ? gather : 0;
 	hidden = (l->overlap_grad ? sum : 0) + (l->overlap_param ? gather : 0);
 	layer->backward.exposed[LLM_DP] +=
@@ -399,6 +413,7 @@ struct stage {
 	struct spent micro; /* one micro-batch, both ways */
 	double forward_ns, backward_ns, weights_ns;
 	double dense, expert; /* parameters of a rank */
+	double once_ns;       /* exposed once a step: see add_fsdp */
 };
 
 static void add_recompute(const struct maker *m, struct stage *stage, int index,
@@ -484,15 +499,24 @@ static void add_sends(struct maker *m, struct stage *stage, int index)
 static void make_stage(struct maker *m, struct stage *stage, int index,
 		       const struct layer *layers)
 {
+	const struct llm_layout *l = m->layout;
 	int num[LLM_LAYER_KINDS] = {0};
 
 	*stage = (struct stage){.dense = 0};
-	for (int c = 0; c < m->layout->vpp; c++) {
+	for (int c = 0; c < l->vpp; c++) {
+		/* Passes before the first backward. */
+		int gathers = l->reshard ? llm_in_flight(l, index, c) : 1;
 		int more[LLM_LAYER_KINDS] = {0};
 
 		llm_stage_layers(m->work, index, c, more);
-		for (int k = 0; k < LLM_LAYER_KINDS; k++)
+		for (int k = 0; k < LLM_LAYER_KINDS; k++) {
 			num[k] += more[k];
+			if (l->pp > 1)
+				stage->once_ns +=
+					more[k] *
+					(gathers * layers[k].gather_ns +
+					 layers[k].sum_ns);
+		}
 	}
 	for (int k = 0; k < LLM_LAYER_KINDS; k++) {
 		add(&stage->micro, &layers[k].forward, num[k]);
@@ -675,6 +699,7 @@ enum dist_error llm_step(struct llm_answer *answer, const struct llm_work *work,
 	}
 	add(&spent, &stages[slowest].micro, llm_micro_batches(&work->layout));
 	add_data(&m, &spent, &stages[slowest]);
+	spent.exposed[LLM_DP] += stages[slowest].once_ns;
 	add_optimizer(&m, &spent, &stages[slowest]);
 	answer->stage = slowest;
 	fill(answer, &m, &spent, bubble_ns(&m, stages, slowest));

@@ -104,6 +104,22 @@ Test(llm_memory, experts_have_shards_of_their_own)
 			   1e-6 * m.optimizer);
 }
 
+/* In a pipeline FSDP's gradients stay whole until the last micro-batch, and its
+ * parameters from a backward pass to the next forward one. */
+Test(llm_memory, fsdp_in_a_pipeline_holds_whole_stages)
+{
+	struct llm_architecture model = find("Llama-2-70B");
+	struct llm_layout l = spread(64, 1, 4, 1, 1);
+	struct llm_memory whole, sharded;
+
+	whole = hold(&model, l, "H100"); /* ZeRO-1 */
+	l.shard = LLM_FSDP;
+	sharded = hold(&model, l, "H100");
+	cr_expect_float_eq(sharded.gradients, whole.gradients, 1);
+	cr_expect_gt(sharded.temporary, whole.temporary + whole.parameters);
+	cr_expect_lt(sharded.parameters, 0.2 * whole.parameters);
+}
+
 Test(llm_memory, what_does_not_fit_is_said)
 {
 	struct llm_architecture model = find("Llama-3-8B");

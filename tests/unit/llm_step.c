@@ -136,6 +136,26 @@ Test(llm_step, slow_cards_expose_gathers)
 	tear_down(&s);
 }
 
+/* In a pipeline only the last micro-batch sums gradients, and parameters that
+ * are kept are gathered once: more micro-batches expose no more. */
+Test(llm_step, fsdp_in_a_pipeline_sums_once)
+{
+	double few, kept;
+	struct setting s;
+
+	set_up(&s, "Llama-3-8B", 64);
+	s.layout.shard = LLM_FSDP;
+	s.layout.pp = 4;
+	s.layout.reshard = false;
+	few = answer(&s).breakdown.exposed_ns[LLM_DP];
+	s.layout.global_batch *= 4;
+	kept = answer(&s).breakdown.exposed_ns[LLM_DP];
+	cr_assert(few > 0 && kept == few, "%g, then %g", few, kept);
+	s.layout.reshard = true;
+	cr_assert_gt(answer(&s).breakdown.exposed_ns[LLM_DP], 1.5 * kept);
+	tear_down(&s);
+}
+
 /* Copies to the host's memory cost what no pass hides: twice as slow a link
  * exposes as much more as they take. */
 Test(llm_step, slow_hosts_expose_offloaded_layers)
