@@ -19,12 +19,16 @@
 #include "cli/llm_print.h"
 #include "cli/pool.h"
 #include "cli/refuse.h"
+#include "cli/study_point.h"
 #include "cli/sweep/journal.h"
 #include "cli/table_option.h"
 #include "model/llm/plan.h"
 
-/* Layouts that are simulated at most. */
+/* Layouts that are simulated at most, searches that are compared, and rows
+ * that are usual. */
 #define CONFIRMED 20
+#define COMPARED  16
+#define ROWS      10
 
 /* The command line. */
 struct plan_options {
@@ -65,9 +69,13 @@ const struct manual manual_plan = {
 		 "data-parallel ranks divide, and the least recomputation that "
 		 "fits and leaves headroom. Prints the fastest of these, what "
 		 "the second loses, and the command line of the first.\n\nAn "
-		 "option of the layout fixes that dimension.",
+		 "option of the layout fixes that dimension. Any option may "
+		 "have several values, --gpus 256,512 or --tp 4,8: then the "
+		 "fastest layouts with each are compared.",
 	.examples = {"lockstep plan --model llama3-70b --machine hgx-h100-400g "
-		     "--gpus 512 --global-batch 1024 --seq 8192"},
+		     "--gpus 512 --global-batch 1024 --seq 8192",
+		     "lockstep plan --model llama3-8b --machine hgx-h100-400g "
+		     "--gpus 64 --global-batch 128 --precision bf16,fp8"},
 	.groups = GROUPS({.options = llm_place_options, .offset = AT(llm)},
 			 {"Plan", options, 0},
 			 {"Layout", llm_options, IN_REQUEST(layout)},
@@ -114,7 +122,7 @@ static enum dist_error look_up(struct inquiry *inquiry,
 	const char *option = NULL;
 	enum dist_error error;
 
-	if (line->llm.machine && strpbrk(line->llm.machine, ",+"))
+	if (line->llm.machine && strchr(line->llm.machine, '+'))
 		return dist__refuse(
 			message,
 			"--machine: expected one: layouts over two kinds of "
@@ -316,7 +324,7 @@ static struct dist__rows rows_of(const struct inquiry *inquiry)
 		"GPU;mfu|MFU;memory_gb|needs GB;capacity_gb|of;command|";
 	const struct llm_plan *plan = &inquiry->plan;
 	struct dist__rows rows = {.columns = columns};
-	size_t num = (size_t)inquiry->line->top;
+	size_t num = inquiry->line->top ? (size_t)inquiry->line->top : ROWS;
 	char command[1024], recompute[32];
 
 	for (size_t i = 0; i < num && i < plan->num; i++) {
@@ -523,9 +531,135 @@ static int show_least(const struct inquiry *inquiry)
 	return DIST_EXIT_FAILED;
 }
 
-int command_plan(int argc, const char **argv)
+/* ---- several searches --------------------------------------------------- */
+
+/* Answers for the fastest layout, or, where none fits, the one that needs the
+ * least memory, which is marked as impossible. */
+static enum dist_error answer_best(struct inquiry *inquiry,
+				   struct llm_reply *reply,
+				   struct dist_message *message)
 {
-	struct plan_options line = {.top = 10};
+	const struct llm_plan *plan = &inquiry->plan;
+	struct llm_question *question = &reply->question;
+	const char *option;
+	enum dist_error error = look_up(inquiry, message);
+
+	if (!error)
+		error = search(inquiry, message);
+	if (error)
+		return error;
+	reply->options.llm = inquiry->line->llm;
+	error = llm_question_open(question, &reply->options.llm, &option,
+				  message);
+	if (!error)
+		error = llm_question_fabric(question, inquiry->line->gpus,
+					    &reply->outcome.fabric, &option,
+					    message);
+	reply->outcome.layout =
+		plan->num ? plan->best[0].layout : plan->least.layout;
+	return error ? error
+		     : llm_question_answer(question, &reply->outcome, &option,
+					   message);
+}
+
+static void inquiry_release(struct inquiry *inquiry)
+{
+	llm_plan_release(&inquiry->plan);
+	llm_question_close(&inquiry->question);
+}
+
+/* Searches for one point of the study. */
+static enum dist_error answer_point(const struct plan_options *line,
+				    const struct study *study, size_t point,
+				    struct llm_reply *reply,
+				    struct dist_message *message)
+{
+	struct plan_options own = *line;
+	struct inquiry *inquiry = calloc(1, sizeof *inquiry);
+	enum dist_error error = inquiry ? DIST_OK : DIST_ERR_NO_MEMORY;
+	struct dist_message said;
+	char where[256];
+
+	for (size_t i = 0; i < study->num_axes && !error; i++) {
+		const char *name = study->axes[i].name;
+		const struct option_group *group;
+		const struct option *option =
+			option_find(&manual_plan, name, strlen(name), &group);
+
+		if (!option_set(&manual_plan, &own, group, option,
+				study_value(study, point, i), message))
+			error = DIST_ERR_INVALID_ARGUMENT;
+	}
+	if (!error) {
+		inquiry->line = &own;
+		error = answer_best(inquiry, reply, message);
+		inquiry_release(inquiry);
+	}
+	free(inquiry);
+	if (error == DIST_ERR_INVALID_ARGUMENT) {
+		said = *message;
+		study_describe(study, point, where, sizeof where);
+		error = dist__refuse(message, "with %s: %.400s", where,
+				     said.text);
+	}
+	return error;
+}
+
+static int show_all(const struct plan_options *line,
+		    const struct llm_replies *replies)
+{
+	const struct explanation none = {.ranks = 0};
+	struct dist_message message = {""};
+
+	if (line->form.tsv && llm_write_tsv(replies, line->form.tsv, &message))
+		return refuse("plan", "%s", message.text);
+	if (llm_print(replies, &none, table_options_form(&line->form), stdout))
+		return out_of_memory("plan");
+	for (size_t i = 0; i < replies->num; i++)
+		if (!replies->of[i].outcome.impossible[0])
+			return DIST_EXIT_OK;
+	return DIST_EXIT_FAILED;
+}
+
+/* Compares the fastest layouts of all points of a study. */
+static int compare_all(const struct plan_options *line,
+		       const struct study *study)
+{
+	struct llm_replies replies = {.study = study,
+				      .num = study_num_points(study)};
+	struct dist_message message = {"out of memory"};
+	enum dist_error error = DIST_OK;
+	int status;
+
+	if (line->top || line->confirm || line->resume ||
+	    study_axis(study, "top") < study->num_axes ||
+	    study_axis(study, "confirm") < study->num_axes ||
+	    study_axis(study, "resume") < study->num_axes)
+		return refuse("plan", "--%s: expected one value of each option",
+			      line->confirm || line->resume ? "confirm"
+							    : "top");
+	if (replies.num > COMPARED)
+		return refuse("plan",
+			      "expected at most %d combinations, got %zu",
+			      COMPARED, replies.num);
+	replies.of = calloc(replies.num, sizeof *replies.of);
+	if (!replies.of)
+		return out_of_memory("plan");
+	for (size_t i = 0; i < replies.num && !error; i++)
+		error = answer_point(line, study, i, &replies.of[i], &message);
+	status = error ? refuse("plan", "%s", message.text)
+		       : show_all(line, &replies);
+	for (size_t i = 0; i < replies.num; i++)
+		if (replies.of[i].question.request)
+			llm_question_close(&replies.of[i].question);
+	free(replies.of);
+	return status;
+}
+
+/* ---- one ---------------------------------------------------------------- */
+
+static int search_once(const struct plan_options *line)
+{
 	struct inquiry *inquiry = calloc(1, sizeof *inquiry);
 	struct dist_message message = {"out of memory"};
 	enum dist_error error;
@@ -533,19 +667,7 @@ int command_plan(int argc, const char **argv)
 
 	if (!inquiry)
 		return out_of_memory("plan");
-	inquiry->line = &line;
-	if (option_is_repeated(&manual_plan, argc, argv, &message)) {
-		free(inquiry);
-		return refuse("plan", "%s", message.text);
-	}
-	if (!arguments_parse(&manual_plan, &argc, argv, &line, &status)) {
-		free(inquiry);
-		return status;
-	}
-	if (!check_writable("plan", (const char *[]){line.form.tsv}, 1)) {
-		free(inquiry);
-		return DIST_EXIT_USAGE;
-	}
+	inquiry->line = line;
 	error = look_up(inquiry, &message);
 	if (!error)
 		error = search(inquiry, &message);
@@ -557,8 +679,26 @@ int command_plan(int argc, const char **argv)
 		status = confirm(inquiry);
 	if (!status && inquiry->plan.num > 0)
 		status = show(inquiry);
-	llm_plan_release(&inquiry->plan);
-	llm_question_close(&inquiry->question);
+	inquiry_release(inquiry);
 	free(inquiry);
+	return status;
+}
+
+int command_plan(int argc, const char **argv)
+{
+	struct plan_options line = {.top = 0};
+	struct dist_message message = {"out of memory"};
+	struct study study;
+	int status;
+
+	if (study_of_line(&study, &manual_plan, &argc, argv, &message))
+		status = refuse("plan", "%s", message.text);
+	else if (arguments_parse(&manual_plan, &argc, argv, &line, &status))
+		status = !check_writable("plan",
+					 (const char *[]){line.form.tsv}, 1)
+				 ? DIST_EXIT_USAGE
+			 : study.num_axes > 0 ? compare_all(&line, &study)
+					      : search_once(&line);
+	study_release(&study);
 	return status;
 }

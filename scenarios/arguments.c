@@ -79,27 +79,6 @@ const struct option *option_at(const struct manual *manual, int argc,
 	return option;
 }
 
-bool option_is_repeated(const struct manual *manual, int argc,
-			const char **argv, struct dist_message *message)
-{
-	const struct option *option;
-	const char *text;
-	int words, more;
-
-	for (int i = 1; i < argc; i += option ? words : 1) {
-		option = option_at(manual, argc, argv, i, &text, &words);
-		for (int k = i + 1; option && k < argc; k++)
-			if (option_at(manual, argc, argv, k, &text, &more) ==
-			    option) {
-				dist__refuse(message,
-					     "--%s: expected only once",
-					     option->name);
-				return true;
-			}
-	}
-	return false;
-}
-
 const char *option_peek(int argc, const char **argv, const char *name)
 {
 	const char *value = NULL;

@@ -129,11 +129,6 @@ const struct option *option_at(const struct manual *manual, int argc,
 			       const char **argv, int i, const char **text,
 			       int *words);
 
-/* option_is_repeated returns whether argv has an option with a value twice, of
- * which arguments_parse would take the last; message says which. */
-bool option_is_repeated(const struct manual *manual, int argc,
-			const char **argv, struct dist_message *message);
-
 /* option_peek returns the last value of a text option in argv, without reading
  * others; NULL: not given. */
 const char *option_peek(int argc, const char **argv, const char *name);

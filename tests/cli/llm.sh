@@ -279,10 +279,29 @@ expect_out '^Megatron-LM: .* --bf16 --fp8-format e4m3 --fp8-recipe mxfp8'
 expect 1 plan --model llama3-405b "${at[@]}" --gpus 8 --global-batch 8
 expect_err 'none of [0-9]+ legal layouts fits: the least needs [0-9.]+ GB'
 expect_refusal 'two kinds of GPUs are not modelled' plan --model llama3-8b \
-	--machine hgx-h100-400g,dgx-a100 --gpus 8 --global-batch 8
+	--machine hgx-h100-400g+dgx-a100 --gpus 8 --global-batch 8
 expect_refusal 'no layout is legal: ' "${plan[@]}" 1024 --tp 3
-expect_refusal '--tp: expected only once' "${plan[@]}" 1024 --tp 2 --tp 4
 expect_refusal '--recompute-layers: expected with' "${plan[@]}" 1024 --recompute-layers 3
+
+# Several values: the fastest layout with each, as a plan of it alone has it.
+few=(plan --model llama3-8b "${at[@]}" --global-batch 64 --shard fsdp)
+for tp in 2 4; do
+	expect 0 "${few[@]}" --gpus 32 --tp $tp --top 1 --json
+	jq '.rows[0] | [.step_ms, .tokens_per_s_gpu]' "$scratch/out"
+done >"$scratch/alone"
+expect 0 "${few[@]}" --gpus 32 --tp 2,4 --json
+jq '.rows[] | [.step_ms, .tokens_per_s_gpu]' "$scratch/out" | cmp -s - "$scratch/alone" ||
+	fail "compared: $(jq -c .rows "$scratch/out"), alone $(cat "$scratch/alone")"
+expect 0 "${few[@]}" --gpus 32 --gpus 64 --tsv "$scratch/plans.tsv"
+expect_out '^most tokens/s/GPU: gpus 32$'
+expect_out '^gpus 64: [0-9.]+ % fewer$'
+[ "$(grep -c '^[36]' "$scratch/plans.tsv")" = 2 ] || fail "$(cat "$scratch/plans.tsv")"
+expect 1 plan --model llama3-405b "${at[@]}" --gpus 8,16 --global-batch 16 --tp 8 --micro-batch 1
+expect_out '^ *8 .* no +formula$'
+expect_refusal '--top: expected one value of each' "${few[@]}" --gpus 32,64 --top 3
+expect_refusal '--confirm: expected one value of each' "${few[@]}" --gpus 32,64 --confirm 1
+expect_refusal 'with tp 3: no layout is legal: ' "${few[@]}" --gpus 32 --tp 2,3
+expect_refusal '--tp: expected "2" only once' "${few[@]}" --gpus 32 --tp 2,2
 expect_refusal '--overlap: expected grad, ' "${plan[@]}" 1024 --overlap sideways
 expect_refusal '--fsdp: unknown option; did you mean "--shard fsdp"' "${plan[@]}" 1024 --fsdp
 expect_refusal '--zero-stage: unknown option; did you mean "--shard zero3"' "${plan[@]}" 1024 --zero-stage 3
