@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/refuse.h"
 #include "cli/refuse.h"
 
 /* A simulation with all that it is made of. */
@@ -46,6 +47,17 @@ static enum dist_error flow_open(struct flow *flow,
 	error = rewiring_read(&asked->rewiring, &request->overrides,
 			      request->links, &refusal->option,
 			      &refusal->message);
+	/* The platform has the links of the machine's own GPUs. */
+	if (question->other_gpu && outcome->fabric.intra == FABRIC_PCIE)
+		return dist__refuse(&refusal->message,
+				    "--gpu: %s on PCIe, which the machine's "
+				    "GPUs are not, is not simulated: expected "
+				    "--fidelity formula",
+				    question->device.name);
+	if (question->other_gpu &&
+	    request->overrides.intra.bandwidth.value <= 0)
+		request->overrides.intra.bandwidth.value =
+			outcome->fabric.intra_Bps;
 	if (!error)
 		error = prediction_open(&flow->prediction, request, refusal);
 	if (error)

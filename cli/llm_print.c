@@ -142,16 +142,20 @@ static json_t *machine_text(const struct llm_question *question,
 			    const struct llm_outcome *outcome)
 {
 	const struct fabric *fabric = &outcome->fabric;
-	char title[600], network[96] = "";
+	char title[600], network[96] = "", links[128] = "";
 
 	machine_platform_title(&question->room, title, sizeof title);
 	if (fabric->nodes > 1)
 		snprintf(network, sizeof network,
 			 ", %d cards of %.4g Gbit/s a node", fabric->cards,
 			 fabric->card_Bps * 8 / 1e9);
-	return json_sprintf("%.200s: %d node%s of %d GPUs%s", title,
+	if (question->other_gpu)
+		snprintf(links, sizeof links,
+			 ", %.4g GB/s between GPUs, as %s has it",
+			 fabric->intra_Bps / 1e9, question->device.name);
+	return json_sprintf("%.200s: %d node%s of %d GPUs%s%s", title,
 			    fabric->nodes, fabric->nodes == 1 ? "" : "s",
-			    fabric->node_ranks, network);
+			    fabric->node_ranks, links, network);
 }
 
 /* What MFU counts, and what it would be as others count. */

@@ -187,7 +187,11 @@ static enum dist_error find_device(struct llm_question *question,
 				   const char **option,
 				   struct dist_message *message)
 {
-	const char *name = question->request->gpu;
+	const struct llm_request *request = question->request;
+	const char *name = request->gpu;
+	struct llm_device own = {.efficiency = NULL};
+	struct dist_message unused;
+	enum dist_error error;
 
 	*option = "gpu";
 	if (!name)
@@ -196,8 +200,37 @@ static enum dist_error find_device(struct llm_question *question,
 		return dist__refuse(
 			message,
 			"--gpu is needed: %s does not say which GPUs it has",
-			question->request->machine);
-	return llm_device_find(&question->device, name, message);
+			request->machine);
+	error = llm_device_find(&question->device, name, message);
+	if (error || !request->gpu || !*question->room.machine.gpu)
+		return error;
+	question->other_gpu =
+		llm_device_find(&own, question->room.machine.gpu, &unused) ||
+		strcmp(own.name, question->device.name) != 0;
+	/* What was measured with its GPUs says nothing of others. */
+	if (question->other_gpu)
+		question->room.machine.num_calibrations = 0;
+	llm_device_release(&own);
+	return DIST_OK;
+}
+
+static enum dist_error open_machine(struct llm_question *question,
+				    struct dist_message *message)
+{
+	const char *name = question->request->machine;
+	struct dist_message unused;
+	struct llm_device gpu = {.efficiency = NULL};
+	enum dist_error error =
+		machine_platform_open(&question->room, name, message);
+
+	if (error && llm_device_find(&gpu, name, &unused) == DIST_OK)
+		error = dist__refuse(message,
+				     "--machine: %s is a GPU; expected a "
+				     "machine of lockstep list machines, whose "
+				     "GPUs --gpu %s replaces",
+				     gpu.name, gpu.name);
+	llm_device_release(&gpu);
+	return error;
 }
 
 enum dist_error llm_question_open(struct llm_question *question,
@@ -248,8 +281,7 @@ enum dist_error llm_question_open(struct llm_question *question,
 	}
 	if (!error) {
 		*option = "machine";
-		error = machine_platform_open(&question->room, request->machine,
-					      message);
+		error = open_machine(question, message);
 	}
 	if (error)
 		return error;
@@ -321,6 +353,21 @@ static enum dist_error rewire(const struct llm_question *question,
 	return DIST_OK;
 }
 
+/* The fastest that PCIe is: x16 of generation 5, each way. No NVLink or
+ * Infinity Fabric of a node is as slow. */
+#define PCIE_BPS 64e9
+
+/* The links of a GPU that the machine has not: its own. */
+static void change_gpu(const struct llm_device *device, struct fabric *fabric)
+{
+	snprintf(fabric->gpu, sizeof fabric->gpu, "%s", device->name);
+	fabric->intra_Bps = device->link_Bps;
+	if (fabric->intra == FABRIC_NVLINK || fabric->intra == FABRIC_PCIE ||
+	    fabric->intra == FABRIC_NVSWITCH)
+		fabric->intra = device->link_Bps > PCIE_BPS ? FABRIC_NVSWITCH
+							    : FABRIC_PCIE;
+}
+
 enum dist_error llm_question_fabric(const struct llm_question *question,
 				    int gpus, struct fabric *fabric,
 				    const char **option,
@@ -334,6 +381,8 @@ enum dist_error llm_question_fabric(const struct llm_question *question,
 		message);
 
 	*option = "machine";
+	if (!error && question->other_gpu)
+		change_gpu(&question->device, fabric);
 	if (!error)
 		error = rewire(question, fabric, option, message);
 	if (!error && fabric->guessed &&

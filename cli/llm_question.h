@@ -53,6 +53,7 @@ struct llm_question {
 	struct llm_architecture model;
 	struct machine_platform room;
 	struct llm_device device;
+	bool other_gpu; /* than the machine's: with links of its own */
 	struct dist__profile profile;
 	char profile_name[64]; /* "": built in */
 	enum llm_software software;

@@ -221,6 +221,18 @@ done
 expect 0 plan --model mixtral-8x7b "${at[@]}" --gpus 64 --global-batch 64 --imbalance 1.3 --json
 confirmed
 
+# A GPU that the machine has not brings its own links, simulated too.
+node=(predict --model llama3-8b "${at[@]}" --world-size 16 --tp 8 --global-batch 16)
+for gpu in H100 B200 L40S; do
+	expect 0 "${node[@]}" --gpu $gpu --json
+	jq '.rows[0].breakdown_ms.exposed_tp' "$scratch/out"
+done | jq -es '.[1] < 0.7 * .[0] and .[2] > 10 * .[0]' >/dev/null ||
+	fail "links of another GPU are the machine's"
+expect 0 "${node[@]}" --gpu B200 --fidelity flow --no-explain
+expect_out '^# machine .*, 900 GB/s between GPUs, as B200 has it, '
+expect_out '^# calibration none'
+expect_refusal 'L40S on PCIe, which .* is not simulated' "${node[@]}" --gpu L40S --fidelity flow
+
 # Activations in the host's memory: free as long as copies are hidden, else they
 # have a part; the rate of the link must be known.
 far=(predict --model llama3-8b "${at[@]}" --world-size 8 --shard fsdp --seq 32768)
