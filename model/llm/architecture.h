@@ -122,7 +122,8 @@ llm_architecture_check(const struct llm_architecture *model,
 		       struct dist_message *message);
 
 /* llm_catalogue_has_near returns whether the catalogue has a model of that name
- * or of a similar one. */
+ * or of a similar one, or one of that family: that begins with the same word.
+ */
 bool llm_catalogue_has_near(const char *name);
 
 /* llm_catalogue reads the whole catalogue into *models, which the caller frees.

@@ -209,8 +209,21 @@ static enum dist_error refuse_name(const struct row *rows, size_t num,
 						   rows[i].model.name);
 	return dist__refuse(message,
 			    "no language model \"%.64s\": expected a "
-			    "config.json or a name of %s, such as %s",
-			    name, TABLE, near);
+			    "config.json or a name of lockstep model list, "
+			    "such as %s",
+			    name, near);
+}
+
+/* Whether the names begin with the same word, of 4 letters or more. */
+static bool is_of_family(const struct row *row, const char *asked)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+	size_t len = strspn(asked, letters);
+	char folded[64];
+
+	fold(folded, row->model.name, strlen(row->model.name));
+	return len >= 4 && strspn(folded, letters) == len &&
+	       memcmp(folded, asked, len) == 0;
 }
 
 bool llm_catalogue_has_near(const char *name)
@@ -225,7 +238,8 @@ bool llm_catalogue_has_near(const char *name)
 		return false;
 	fold(asked, name, strlen(name));
 	for (size_t i = 0; i < num && !near; i++)
-		near = distance(&rows[i], asked) <= DIST__SPELLING_FARTHEST;
+		near = distance(&rows[i], asked) <= DIST__SPELLING_FARTHEST ||
+		       is_of_family(&rows[i], asked);
 	free(rows);
 	return near;
 }

@@ -36,6 +36,8 @@ expect 0 model new --like deepseek-v3 --layers 8 --experts 32
 expect_out '"model_type": "deepseek_v3"'
 expect_out '"n_routed_experts": 32'
 
+expect_refusal 'no language model "qwen3-next-80b": .* lockstep model list, such as Qwen3-8B' \
+	predict --model qwen3-next-80b --machine hgx-h100-400g --world-size 64 --tp 8
 expect_refusal 'no language model "llama3-71b": .* Llama-3-70B' \
 	model show llama3-71b
 expect_refusal 'none.json: cannot be read: No such file' model show none.json
