@@ -102,17 +102,20 @@ struct llm_layout {
 				pass, as DeepSpeed does; Megatron frees them */
 	bool whole_sums;     /* all ranks get all summed gradients, though they
 				divide the optimizer's state: InternEvo */
-	bool even_matrices;  /* stages have as much of the matrices each, the
-				head's too: nanotron (work.h) */
-	bool overlap_grad;   /* gradient reductions overlap with backward */
-	bool overlap_param;  /* parameter gathers overlap with forward */
-	bool overlap_tp;     /* tensor-parallel calls overlap with GEMMs */
-	bool overlap_p2p;    /* pipeline messages overlap with computing */
-	bool overlap_ep;     /* exchanges of tokens overlap with another
-				micro-batch's computing */
-	double imbalance;    /* tokens of the fullest expert rank divided by the
-				mean; 1: balanced */
-	bool lora;           /* LoRA: base weights are frozen */
+	bool piecewise;     /* zero1: a rank copies the piece that each rank has
+			       of each parameter by itself, into and out of
+			       what is reduced and gathered: nanotron */
+	bool even_matrices; /* stages have as much of the matrices each, the
+			       head's too: nanotron (work.h) */
+	bool overlap_grad;  /* gradient reductions overlap with backward */
+	bool overlap_param; /* parameter gathers overlap with forward */
+	bool overlap_tp;    /* tensor-parallel calls overlap with GEMMs */
+	bool overlap_p2p;   /* pipeline messages overlap with computing */
+	bool overlap_ep;    /* exchanges of tokens overlap with another
+			       micro-batch's computing */
+	double imbalance;   /* tokens of the fullest expert rank divided by the
+			       mean; 1: balanced */
+	bool lora;          /* LoRA: base weights are frozen */
 	enum llm_adapters adapters; /* LoRA: the matrices with adapters */
 	int document;          /* tokens that attend to each other when examples
 				  are packed into a sequence; 0: the whole

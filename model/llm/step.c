@@ -595,6 +595,29 @@ static void add_data(struct maker *m, struct spent *spent,
 	}
 }
 
+/* Matrices and norms of a layer: of queries, keys and values together, of the
+ * output, both halves of the gate together, the second of the MLP. */
+#define LAYER_TENSORS 6
+
+/* An operator of eager PyTorch on the host: LLM_HOST_DENSE_NS over the hundred
+ * or so of a layer, both ways. Not fitted. */
+#define OPERATOR_NS 10e3
+
+/* nanotron's all_gather_coalesced copies of each parameter the piece of each
+ * rank out of what was gathered, one by one from Python
+ * (nanotron/distributed.py, update_output; optim/zero.py). */
+static void add_pieces(const struct maker *m, struct spent *spent, int index)
+{
+	int num[LLM_LAYER_KINDS], tensors = 0;
+
+	if (!m->layout->piecewise || m->layout->shard != LLM_ZERO1)
+		return;
+	llm_stage_layers(m->work, index, 0, num);
+	for (int k = 0; k < LLM_LAYER_KINDS; k++)
+		tensors += num[k] * (is_layer(k) ? LAYER_TENSORS : 1);
+	spent->other += (double)tensors * m->groups[LLM_DP].ranks * OPERATOR_NS;
+}
+
 static void add_optimizer(const struct maker *m, struct spent *spent,
 			  const struct stage *stage)
 {
@@ -701,6 +724,7 @@ enum dist_error llm_step(struct llm_answer *answer, const struct llm_work *work,
 	add_data(&m, &spent, &stages[slowest]);
 	spent.exposed[LLM_DP] += stages[slowest].once_ns;
 	add_optimizer(&m, &spent, &stages[slowest]);
+	add_pieces(&m, &spent, slowest);
 	answer->stage = slowest;
 	fill(answer, &m, &spent, bubble_ns(&m, stages, slowest));
 	llm_memory_worst(&answer->memory, work, cluster->device);

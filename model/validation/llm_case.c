@@ -241,7 +241,9 @@ static enum llm_attention_library library_of(const struct llm_row *row,
 
 /* What frameworks do: Megatron-DeepSpeed of 2022 overlaps nothing, knows
  * neither sequence parallelism nor fused attention; nanotron overlaps nothing
- * of data parallelism; FSDP2 sums gradients in float32, FMS, InternEvo
+ * of data parallelism; InternEvo's tensor parallelism is without sequence
+ * parallelism, and it overlaps no parameters (configs/7B_sft.py, mode mtp,
+ * overlap_sync_param); FSDP2 sums gradients in float32, FMS, InternEvo
  * (internlm/solver/optimizer/hybrid_zero_optim.py: an all-reduce) and NVIDIA's
  * performance recipes (grad_reduce_in_fp32=False) in 16 bits; Megatron's
  * experts are not divided by tensor parallelism. */
@@ -284,6 +286,8 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	l->whole_sums = begins(row->framework, "InternEvo");
 	if (begins(row->framework, "nanotron"))
 		l->overlap_grad = l->overlap_param = false;
+	if (begins(row->framework, "InternEvo"))
+		l->sequence = l->overlap_param = false;
 	if (old || begins(row->framework, "fms") ||
 	    begins(row->framework, "InternEvo") ||
 	    (tuned && !begins(row->version, "20")))
@@ -356,6 +360,13 @@ static enum dist_error fill_layout(struct llm_case *made,
 	made->guessed = !row->recompute;
 	fill_recompute(made, recompute);
 	made->remade = remade_by(recompute);
+	/* InternEvo makes norms again unless it does so with whole layers
+	 * (modeling_internlm.py, dropout_selective_checkpoint). */
+	if (begins(row->framework, "InternEvo") &&
+	    l->recompute == LLM_RECOMPUTE_NONE) {
+		l->recompute = LLM_RECOMPUTE_SELECTIVE;
+		l->recompute_modules = LLM_MODULE_NORM;
+	}
 	if (recipe && l->gpus == recipe->gpus &&
 	    recipe->offload_layers <= made->model.layers / l->pp)
 		l->offload_layers = recipe->offload_layers;

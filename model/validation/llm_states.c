@@ -37,9 +37,13 @@ void llm_case_states(struct llm_case *made)
 	}
 	if (begins(row->framework, "nanotron")) {
 		l->even_matrices = true;
+		l->piecewise = true;
 		l->copy_bytes = 2;
 		l->fused_kernels = false;
 	}
+	if (begins(row->framework, "torchtitan") &&
+	    begins(row->overlap, "eager"))
+		l->fused_kernels = false;
 	if (begins(row->framework, "llm-foundry"))
 		l->fused_loss = true;
 	if (begins(row->framework, "NeMo/") &&

@@ -156,6 +156,24 @@ Test(llm_step, fsdp_in_a_pipeline_sums_once)
 	tear_down(&s);
 }
 
+/* nanotron's ranks copy the piece of each rank of each parameter by itself. */
+Test(llm_step, pieces_are_copied_one_by_one)
+{
+	double whole, pieces;
+	struct setting s;
+
+	set_up(&s, "Llama-2-7B", 64);
+	whole = answer(&s).breakdown.other_ns;
+	s.layout.piecewise = true;
+	pieces = answer(&s).breakdown.other_ns - whole;
+	cr_assert_float_eq(pieces / ((32 * 6 + 2) * 64 * 10e3), 1, 0.02);
+	s.layout.shard = LLM_DDP; /* shares nothing */
+	pieces = answer(&s).breakdown.other_ns;
+	s.layout.piecewise = false;
+	cr_assert_float_eq(pieces, answer(&s).breakdown.other_ns, 1);
+	tear_down(&s);
+}
+
 /* Copies to the host's memory cost what no pass hides: twice as slow a link
  * exposes as much more as they take. */
 Test(llm_step, slow_hosts_expose_offloaded_layers)
