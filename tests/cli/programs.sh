@@ -15,38 +15,55 @@ export LOCKSTEP_CUDART_LIBRARY=$doubles/libcudart.so.13
 # Of a wrong program, which gives up with what it holds.
 holds=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
-# The lines that program NAME marks, as FILE:LINE: in its function, or anywhere
-# in a comment with its name.
+# The lines that programs mark, a NAME and FILE:LINE each: in its function, or
+# anywhere in a comment with its name.
 marked() {
-	awk -v name="$1" '
-	FNR == 1 { inside = 0 }
-	$0 ~ "^enum dist_error " name "\\(struct job" { inside = 1 }
-	/^}/ { inside = 0 }
-	mark && !named { print FILENAME ":" FNR; mark = 0 }
-	/\/\* (culprit|partner|access) \*\// { mark = inside }
+	awk '
+	FNR == 1 { inside = "" }
+	/^enum dist_error [a-z_0-9]+\(struct job/ {
+		inside = $3
+		sub(/\(.*/, "", inside)
+	}
+	/^}/ { inside = "" }
+	!named {
+		for (name in mark) print name, FILENAME ":" FNR
+		split("", mark)
+	}
+	inside && /\/\* (culprit|partner|access) \*\// { mark[inside] }
 	/\/\* (culprit|partner|access): / { named = 1 }
-	named && index($0 " ", " " name " ") { mark = 1 }
+	named { for (i = 1; i <= NF; i++) mark[$i] }
 	/\*\// { named = 0 }
 	' "$folder"/*.[ch]
 }
 
-# check_verdict NAME VERDICT CULPRITS JSON - what the verdict lacks.
-check_verdict() {
-	local name=$1 verdict=$2 culprits=$3 json=$4 places
+# hold_verdict OUT NAME VERDICT CULPRITS STATUS - leaves in OUT.case what OUT.json
+# is to be: all are held at the end at once, for jq takes longer to start than a
+# simulation.
+hold_verdict() {
+	local out=$1 name=$2 verdict=$3 culprits=$4 status=$5 text=
 
-	[ -s "$json" ] || { echo "no verdict" && return; }
 	# A simulation under the sanitizers cannot be copied.
 	[ "$verdict$SANITIZED" = bufferingyes ] && verdict=deadlock
-	mapfile -t places < <(marked "$name")
-	jq -r --arg wanted "$verdict of $culprits" --argjson status "$status" '
+	[ ! -e "$out.json" ] || text=$(<"$out.json")
+	# No string of JSON has either.
+	text=${text//[$'\n\t']/ }
+	printf '%s\t%s\t%s\t%s\t%s\n' "$out" "$verdict of $culprits" "$status" \
+		"${lines[$name]-}" "$text" >"$out.case"
+}
+
+# What the verdicts that were held lack: OUT and what, a line each.
+lacking() {
+	cat "$scratch"/*.case | jq -Rr 'split("\t") as [$out, $wanted, $status,
+		$places, $text] | (if $text == "" then "no verdict" else
+		try ($text | fromjson |
 		(.verdict + " of " + (.culprits | join(" "))) as $said |
 		[(.sites[], (.ranks[].waited_at // empty)) |
 			"\(.file):\(.line)"] as $named |
 		(select($said != $wanted) | "\($said), not \($wanted)"),
-		(select(.exit_status != $status) |
+		(select(.exit_status != ($status | tonumber)) |
 			"status \($status) is not that of the verdict"),
-		(($ARGS.positional - $named)[] | "\(.) not named")' \
-		"$json" --args "${places[@]}" || echo "no JSON"
+		((($places | split(" ")) - $named)[] | "\(.) not named"))
+		catch "no JSON: \(.)" end) | "\($out) \(.)"'
 }
 
 # run OUT WORDS... - lockstep with these words; its status in $status.
@@ -73,7 +90,7 @@ check() {
 # check_program NAME RANKS VERDICT CULPRITS WORLD DEBUG - prints what is wrong.
 check_program() {
 	local name=$1 ranks=$2 verdict=$3 culprits=$4 world=$5 debug=$6
-	local out="$scratch/$1.$5" said status limit=20
+	local out="$scratch/$1.$5" status limit=20
 
 	[ "$world" != sim ] || limit=2
 	check "$out" "$world" "$ranks" $limit detail "$name" correct
@@ -94,10 +111,7 @@ check_program() {
 	timeout | rendezvous) limit=2 ;;
 	esac
 	ASAN_OPTIONS=$holds check "$out" "$world" "$ranks" $limit "$debug" "$name"
-	said=$(check_verdict "$name" "$verdict" "$culprits" "$out.json")
-	[ -z "$said" ] && return
-	echo "$name on $world: $said"
-	cat "$out"
+	hold_verdict "$out" "$name" "$verdict" "$culprits" "$status"
 }
 
 # check_explored NAME RANKS VERDICT CULPRITS - the same for a program that ends
@@ -105,14 +119,14 @@ check_program() {
 # twin.
 check_explored() {
 	local name=$1 ranks=$2 verdict=$3 culprits=$4
-	local out="$scratch/$1.explore" said status
+	local out="$scratch/$1.explore" status
 	local words=(--platform star-8 --nproc-per-node "$2" "$program" "$1")
 
 	run "$out" run --backend sim "${words[@]}"
 	[ "$status" -eq 0 ] || echo "$name: wrong as it is usually run"
 	ASAN_OPTIONS=$holds run "$out" explore --json "$out.json" "${words[@]}"
-	said=$(check_verdict "$name" "$verdict" "$culprits" "$out.json")
-	[ -z "$said" ] || { echo "$name explored: $said" && cat "$out"; }
+	hold_verdict "$out" "$name" "$verdict" "$culprits" "$status"
+	out+=.correct
 	run "$out" explore --json "$out.json" "${words[@]}" correct
 	[ "$status" -eq 0 ] && jq -e '.verdict == "fine" and
 		(.explored | length == 2 and all(.all and .states > 0))' \
@@ -124,7 +138,11 @@ check_explored() {
 "$program" list >"$scratch/list" || fail "no list"
 count=$(wc -l <"$scratch/list")
 [ "$count" -ge 170 ] || fail "only $count programs"
-num=0
+declare -A lines
+while read -r name line; do
+	lines[$name]+="${lines[$name]:+ }$line"
+done < <(marked)
+num=0 started=0
 while IFS='|' read -r name ranks verdict culprits where; do
 	# Under the sanitizers, in which only where the ranks part differs: some.
 	if [ "$SANITIZED" = yes ]; then
@@ -142,13 +160,17 @@ while IFS='|' read -r name ranks verdict culprits where; do
 		*) check_program "$name" "$ranks" "$verdict" "$culprits" \
 			"$world" $debug ;;
 		esac >"$scratch/$name.$world.said" &
-		[ "$(jobs -rp | wc -l)" -lt 4 ] || wait -n
+		((++started < 4)) || wait -n
 	done
 done < <(grep -E "${ONLY:-.}" "$scratch/list")
 wait
 for said in "$scratch"/*.said; do
 	[ ! -s "$said" ] || fail "$(cat "$said")"
 done
+while read -r out said; do
+	fail "${out##*/}: $said"
+	cat "$out"
+done < <(lacking)
 [ -z "${ONLY:-}" ] || finish
 for world in sim tcp; do
 	# Who took the message is said in words.
