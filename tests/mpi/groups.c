@@ -28,6 +28,7 @@ ParameterizedTest(struct mpi_case *c, mpi_groups, every_call)
 	struct conformance_setup setup = {
 		.backend = "mpi",
 		.world_size = WORLD,
+		.third = conformance_third(c->world_size),
 		.grouping = (enum conformance_grouping)c->world_size};
 	struct conformance_outcome *outcome;
 	char what[256];

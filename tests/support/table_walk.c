@@ -29,8 +29,10 @@ static void look_at(void *arg, uint32_t index, enum conformance_call call,
 void table_walk(const char *backend, int world_size, const char *library)
 {
 	const struct conformance_filter filter = {.as_selected = true};
-	struct conformance_setup setup = {.backend = backend,
-					  .world_size = world_size};
+	struct conformance_setup setup = {
+		.backend = backend,
+		.world_size = world_size,
+		.third = world_size > 5 ? conformance_third(world_size) : 0};
 	struct look look = {.setup = &setup};
 
 	turns_take(world_size);

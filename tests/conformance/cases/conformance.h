@@ -69,6 +69,7 @@ struct conformance_setup {
 	int64_t timeout_ns;   /* of every call; 0: two minutes */
 	enum conformance_grouping grouping; /* walked in these groups */
 	uint32_t calls;                     /* that are walked */
+	int third;                          /* of conformance_third(); 0: all */
 	size_t round;                       /* of conformance_round() */
 	char algorithms[256]; /* forced, as dist_launch() takes them; "" */
 	const struct case_values *values; /* set by conformance_run() */
@@ -80,6 +81,13 @@ struct conformance_setup {
  * walked in round 0 alone. Returns false once no call has so many. */
 bool conformance_round(const struct conformance_filter *filter, size_t n,
 		       struct conformance_setup *setup);
+
+/* conformance_third returns a number for setup.third by which the n-th of
+ * several setups walks the cases of a third of the pairs of dtype and
+ * operation, those of the next two setups being other ones; and of the sum of
+ * float32, which alone goes in every length. So each form, count and root is
+ * walked in each setup, and each pair in one of three. */
+int conformance_third(int n);
 
 /* conformance_forces returns whether algorithms can be forced on backend: not
  * where a library brings its own. Such a back end takes part in round 0 alone,

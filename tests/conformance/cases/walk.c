@@ -59,14 +59,18 @@ struct conformance_outcome *
 conformance_outcome_new(const struct conformance_setup *setup)
 {
 	uint32_t groups = setup->grouping == CONFORMANCE_ALL ? 1 : 2;
-	uint32_t count = groups * conformance_count(setup);
+	struct conformance_setup whole = *setup;
 	struct conformance_outcome *outcome;
-	size_t bytes = sizeof *outcome + (size_t)count *
-						 (size_t)setup->world_size *
-						 sizeof(struct cell);
-	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint32_t count;
+	size_t bytes;
+	void *map;
 
+	whole.third = 0;
+	count = groups * conformance_count(&whole);
+	bytes = sizeof *outcome +
+		(size_t)count * (size_t)setup->world_size * sizeof(struct cell);
+	map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (map == MAP_FAILED)
 		return NULL;
 	outcome = map;
