@@ -14,6 +14,7 @@
 
 #include "coll/algorithm.h"
 #include "lockstep/dist.h"
+#include "sim/engine/shim.h"
 #include "tests/support/phantom_call.h"
 #include "tests/support/simulate.h"
 #include "tests/support/thin.h"
@@ -299,6 +300,11 @@ static void expect_same_on_simgrid(const struct setup *setup,
 				   const struct times *own,
 				   struct times *simgrid)
 {
+	struct dist_message message;
+
+	/* Found here once, not by each simulation's process. */
+	cr_assert(dist__engine_open(message.text, sizeof message.text), "%s",
+		  message.text);
 	cr_assert_eq(setenv("LOCKSTEP_ENGINE", "simgrid", 1), 0);
 	if (measure(setup, "message", simgrid))
 		expect_same(simgrid, own, EXACT);
