@@ -21,9 +21,10 @@ dir=$(mkdir -p "$2" && realpath "$2")
 # Ranks have their processors, for where the kernel puts them is chance; what is
 # left of that shows between launches, of each loopback collective so many. The
 # machine itself is another from minute to minute, so that each is predicted
-# from a calibration of its own. Odd.
+# from a calibration of its own, unless CALIBRATE is round: those of a round from
+# one. Odd.
 export LOCKSTEP_BIND_TO=core
-: "${ROUNDS:=5}"
+: "${ROUNDS:=5}" "${CALIBRATE:=launch}"
 : "${COLLECTIVES:=all_reduce all_gather reduce_scatter broadcast alltoall}"
 sizes=(-f 4 -n 17 -c 0 --together)
 calls=1  # on end, in one measurement
@@ -114,7 +115,7 @@ rows() {
 		>>"$dir/table.tsv"
 }
 
-# rounds N COMMAND... - all collectives N times, each one right after COMMAND.
+# rounds N COMMAND... - all collectives N times, right after COMMAND.
 rounds() {
 	local n=$1 round name
 	local -A op=([all_reduce]=all_reduce [all_gather]=all_gather_single
@@ -127,7 +128,10 @@ rounds() {
 	rm -f "$dir"/*.launches
 	for ((round = 1; round <= n; round++)); do
 		for name in "${names[@]}"; do
-			"$@" "$round"
+			if [ "$CALIBRATE" = launch ] ||
+				[ "$name" = "${names[0]}" ]; then
+				"$@" "$round"
+			fi
 			collective "$name"
 		done
 	done

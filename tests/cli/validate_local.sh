@@ -11,7 +11,7 @@ try() {
 
 	read -ra ops <<<"$2"
 	shift 2
-	env RANKS= SHM= HOSTS=0 "$@" timeout 300 tools/validate-local.sh \
+	env RANKS= SHM= HOSTS=0 CALIBRATE=round "$@" timeout 300 tools/validate-local.sh \
 		"$LOCKSTEP" "$scratch/here" >"$scratch/out" 2>"$scratch/err" \
 		</dev/null || status=$?
 	if { [ "$status" -eq 1 ] && grep -q 'too busy' "$scratch/err"; } ||
@@ -37,7 +37,7 @@ launches() {
 
 try "loopback 2 ranks" "all_reduce all_gather_single reduce_scatter_single broadcast all_to_all" \
 	RANKS=2 ROUNDS=1
-# Each launch takes a calibration: the median of three, of two collectives.
+# Each round takes a calibration: the median of three, of two collectives.
 try "shared memory 2 ranks" "all_reduce all_to_all" SHM=2 ROUNDS=3 \
 	COLLECTIVES="all_reduce alltoall"
 read -r measured ratio < <(awk -F'\t' '$2 == "all_to_all" && $6 == 1024 {
