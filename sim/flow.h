@@ -158,6 +158,7 @@ struct dist__sim_flows {
 	size_t num_open;
 	struct dist__flow_meeting *under_way;        /* all have come */
 	struct dist__sim_fit *fits[DIST__SIM_TABLE]; /* what is known of them */
+	struct dist__sim_fit *last_fit;              /* asked for; NULL: none */
 
 	/* Ranks that have left a group by abort. Groups of one number share no
 	 * rank. */
@@ -217,7 +218,10 @@ void dist__sim_flow_over(struct dist__sim_guest *guest, enum dist_error error);
  * actor notifies the ranks when they end, then ends the meeting. */
 void dist__sim_conduct(struct dist__flow_meeting *meeting);
 
-/* dist__sim_meeting_unlink takes a meeting out of those that are open. */
+/* dist__sim_meeting_link puts a meeting onto a list, and
+ * dist__sim_meeting_unlink takes it out of those that are open. */
+void dist__sim_meeting_link(struct dist__flow_meeting *meeting,
+			    struct dist__flow_meeting **list);
 void dist__sim_meeting_unlink(struct dist__flow_meeting *meeting);
 
 /* dist__sim_flows_abort fails the flows of group, which rank has left. */

@@ -284,11 +284,26 @@ static int by_time(const void *a, const void *b)
 	return x->rank->rank - y->rank->rank;
 }
 
-void dist__sim_meeting_unlink(struct dist__flow_meeting *meeting)
+static void unlink_meeting(struct dist__flow_meeting *meeting)
 {
 	*meeting->link = meeting->next;
 	if (meeting->next)
 		meeting->next->link = meeting->link;
+}
+
+void dist__sim_meeting_link(struct dist__flow_meeting *meeting,
+			    struct dist__flow_meeting **list)
+{
+	meeting->next = *list;
+	meeting->link = list;
+	if (*list)
+		(*list)->link = &meeting->next;
+	*list = meeting;
+}
+
+void dist__sim_meeting_unlink(struct dist__flow_meeting *meeting)
+{
+	unlink_meeting(meeting);
 	meeting->world->flows->num_open--;
 }
 
@@ -337,16 +352,15 @@ static void take_course(struct dist__flow_meeting *meeting)
 
 static void conduct(void *arg)
 {
-	struct dist__sim_actor *actor = arg;
-	struct dist__sim_world *world = actor->rank->world;
-	struct dist__flow_meeting *meeting = world->flows->under_way, **link;
+	struct dist__flow_meeting *meeting =
+		(struct dist__flow_meeting *)((char *)arg -
+					      offsetof(
+						      struct dist__flow_meeting,
+						      conductor));
+	struct dist__sim_world *world = meeting->world;
 
-	while (&meeting->conductor != actor)
-		meeting = meeting->next;
 	take_course(meeting);
-	for (link = &world->flows->under_way; *link != meeting;)
-		link = &(*link)->next;
-	*link = meeting->next;
+	unlink_meeting(meeting);
 	free(meeting);
 	(void)dist__sim_block(world);
 }
@@ -356,8 +370,7 @@ void dist__sim_conduct(struct dist__flow_meeting *meeting)
 	struct dist__sim_world *world = meeting->world;
 	struct dist__sim_rank *rank = meeting->guests[0].rank;
 
-	meeting->next = world->flows->under_way;
-	world->flows->under_way = meeting;
+	dist__sim_meeting_link(meeting, &world->flows->under_way);
 	world->tally.flows++;
 	meeting->conductor = (struct dist__sim_actor){.rank = rank};
 	dist__sim_unblock(world);

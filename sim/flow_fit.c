@@ -22,7 +22,12 @@
 /* Sums of rates come to more than they are by less. */
 #define ROUNDED 1e-9
 
-enum dist__sim_fitness { DIST__SIM_FITS, DIST__SIM_SHARES, DIST__SIM_EARLY };
+enum dist__sim_fitness {
+	DIST__SIM_UNKNOWN,
+	DIST__SIM_FITS,
+	DIST__SIM_SHARES,
+	DIST__SIM_EARLY
+};
 
 struct dist__sim_fit {
 	struct dist__sim_fit *next;
@@ -36,7 +41,8 @@ struct dist__sim_fit {
 
 static struct dist__sim_fit fit_of(const struct dist__sim_rank *rank,
 				   const struct dist__flow *flow,
-				   const struct dist__members *members)
+				   const struct dist__members *members,
+				   size_t numel)
 {
 	return (struct dist__sim_fit){
 		.ops = flow->ops,
@@ -46,7 +52,7 @@ static struct dist__sim_fit fit_of(const struct dist__sim_rank *rank,
 		.last = dist__global_rank(members, members->world_size - 1),
 		.size = members->world_size,
 		.root = flow->root,
-		.numel = flow->numel,
+		.numel = numel,
 		.element_bytes = flow->element_bytes,
 	};
 }
@@ -273,37 +279,47 @@ static enum dist__sim_fitness judge(struct dist__sim_ways *ways,
 /* ---- remembering ------------------------------------------------------------
  */
 
-/* NULL: no memory. */
+/* What is known of flows like this one, of numel elements. NULL: no memory. */
 static struct dist__sim_fit *find_fit(const struct dist__sim_rank *rank,
 				      const struct dist__flow *flow,
-				      const struct dist__members *members)
+				      const struct dist__members *members,
+				      size_t numel)
 {
 	struct dist__sim_flows *flows = rank->world->flows;
-	struct dist__sim_fit key = fit_of(rank, flow, members);
+	struct dist__sim_fit key = fit_of(rank, flow, members, numel);
 	struct dist__sim_fit **list = &flows->fits[dist__sim_list(
-		key.group, key.first, (uint32_t)key.numel * 31)];
-	struct dist__sim_fit *fit;
+		key.group, key.first, (uint32_t)numel * 31)];
+	struct dist__sim_fit *fit = flows->last_fit;
 
-	for (fit = *list; fit; fit = fit->next)
-		if (same(fit, &key))
-			return fit;
-	key.fitness = judge(flows->ways, flow, members);
-	key.next = *list;
-	fit = malloc(sizeof *fit);
-	if (!fit)
-		return NULL;
-	*fit = key;
-	*list = fit;
-	return fit;
+	/* The ranks of a group often come one behind the other. */
+	if (fit && same(fit, &key))
+		return fit;
+	for (fit = *list; fit && !same(fit, &key); fit = fit->next)
+		continue;
+	if (!fit) {
+		fit = malloc(sizeof *fit);
+		if (!fit)
+			return NULL;
+		*fit = key;
+		fit->next = *list;
+		*list = fit;
+	}
+	return flows->last_fit = fit;
 }
 
+/* To whom a rank sends does not depend on lengths, but where a timetable has to
+ * be made for them. */
 static bool has_fitness(const struct dist__sim_rank *rank,
 			const struct dist__flow *flow,
 			const struct dist__members *members,
 			enum dist__sim_fitness fitness)
 {
-	const struct dist__sim_fit *fit = find_fit(rank, flow, members);
+	struct dist__sim_fit *fit =
+		find_fit(rank, flow, members,
+			 flow->ops && flow->ops->close ? flow->numel : 0);
 
+	if (fit && !fit->fitness)
+		fit->fitness = judge(rank->world->flows->ways, flow, members);
 	return fit && fit->fitness == fitness;
 }
 
@@ -312,7 +328,7 @@ dist__sim_timing_of(const struct dist__sim_rank *rank,
 		    const struct dist__flow *flow,
 		    const struct dist__members *members)
 {
-	struct dist__sim_fit *fit = find_fit(rank, flow, members);
+	struct dist__sim_fit *fit = find_fit(rank, flow, members, flow->numel);
 
 	return fit ? &fit->timing : NULL;
 }

@@ -94,7 +94,6 @@ static struct dist__flow_meeting *add(struct dist__sim_flows *flows,
 				      const struct dist__flow_meeting *key,
 				      bool is_whole)
 {
-	struct dist__flow_meeting **list = list_of(flows, key);
 	struct dist__flow_meeting *meeting = calloc(
 		1, sizeof *meeting + (size_t)key->size * sizeof key->guests[0]);
 
@@ -105,11 +104,7 @@ static struct dist__flow_meeting *add(struct dist__sim_flows *flows,
 		free(meeting);
 		return NULL;
 	}
-	meeting->next = *list;
-	meeting->link = list;
-	if (*list)
-		(*list)->link = &meeting->next;
-	*list = meeting;
+	dist__sim_meeting_link(meeting, list_of(flows, key));
 	flows->num_open++;
 	return meeting;
 }
@@ -204,14 +199,16 @@ enum dist_error dist__sim_flow_join(struct dist__transport *t,
 	dist__sim_note_call(rank);
 	dist__sim_delay_call(actor);
 	dist__sim_pay(actor);
-	is_whole = dist__sim_is_whole(rank, &seat->flow, seat->members);
 	key = key_of(rank, seat);
 	error = dist__sim_state_of(rank, key.group);
 	if (error)
 		return error;
+	meeting = find(flows, &key);
+	is_whole =
+		meeting ? !meeting->walkers
+			: dist__sim_is_whole(rank, &seat->flow, seat->members);
 	if (is_whole && is_lost(flows, &key, seat->members))
 		return DIST_ERR_PEER_LOST;
-	meeting = find(flows, &key);
 	if (meeting && differs(meeting, seat)) {
 		if (meeting->gathering)
 			dist__sim_gather_settle(flows);
