@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+
 static int by_size(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
@@ -14,6 +16,17 @@ void dist__sort_numbers(double *numbers, size_t n)
 {
 	if (n > 1)
 		qsort(numbers, n, sizeof *numbers, by_size);
+}
+
+static int by_whole(const void *a, const void *b)
+{
+	return dist__by_number(*(const int *)a, *(const int *)b);
+}
+
+void dist__sort_whole(int *numbers, size_t n)
+{
+	if (n > 1)
+		qsort(numbers, n, sizeof *numbers, by_whole);
 }
 
 double dist__quantile(const double *numbers, size_t n, double q)

@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 
-/* dist__sort_numbers sorts n numbers in ascending order. */
+/* dist__sort_numbers and dist__sort_whole sort n numbers in ascending order. */
 void dist__sort_numbers(double *numbers, size_t n);
+void dist__sort_whole(int *numbers, size_t n);
 
 /* dist__quantile returns the q-quantile, 0 to 1, of n > 0 numbers in ascending
  * order, linear between neighbours: definition 7 of Hyndman and Fan (1996),

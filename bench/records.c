@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "base/statistics.h"
 #include "check/record.h"
 #include "core/state.h"
 
@@ -183,16 +184,9 @@ static int run(struct page *page)
 	return dist_launch(&options, rank_main, page);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static double median(double *values, int num)
 {
-	qsort(values, (size_t)num, sizeof *values, by_value);
+	dist__sort_numbers(values, (size_t)num);
 	return values[num / 2];
 }
 

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/statistics.h"
 #include "lockstep/dist.h"
 
 enum { MOST_RANKS = 128, RUNS = 9 };
@@ -31,35 +33,20 @@ struct page {
 	} ranks[MOST_RANKS];
 };
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int rank_main(void *arg)
 {
 	struct page *page = arg;
 	struct dist_init_options options = {.init_method = page->init_method};
-	int64_t start_ns = now_ns();
+	int64_t start_ns = dist__clock_ns();
 	struct dist_group *group;
 	int rank;
 
 	if (dist_init_process_group(&options, &group))
 		return 1;
 	rank = dist_get_rank(group);
-	page->ranks[rank].end_ns = now_ns();
+	page->ranks[rank].end_ns = dist__clock_ns();
 	page->ranks[rank].start_ns = start_ns;
 	return dist_destroy_process_group(group) != DIST_OK;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
 }
 
 /* One run, in milliseconds; negative: it failed. */
@@ -89,7 +76,7 @@ static int measure(struct page *page, int world_size, const char *how)
 		if (ms[i] < 0)
 			return 1;
 	}
-	qsort(ms, RUNS, sizeof *ms, by_value);
+	dist__sort_numbers(ms, RUNS);
 	printf("%4d ranks, %-20s median %8.1f ms (%.1f to %.1f)\n", world_size,
 	       how, ms[RUNS / 2], ms[0], ms[RUNS - 1]);
 	return fflush(stdout);
@@ -144,18 +131,18 @@ static int measure_job(struct page *page, int world_size)
 	double ms[RUNS], kib[RUNS];
 
 	for (int i = 0; i < RUNS; i++) {
-		int64_t start_ns = now_ns();
+		int64_t start_ns = dist__clock_ns();
 
 		if (dist_launch(&options, talk_to_all, page) != DIST_EXIT_OK)
 			return 1;
-		ms[i] = (double)(now_ns() - start_ns) / 1e6;
+		ms[i] = (double)(dist__clock_ns() - start_ns) / 1e6;
 		kib[i] = 0;
 		for (int rank = 0; rank < world_size; rank++)
 			kib[i] = fmax(kib[i],
 				      (double)page->ranks[rank].memory_kib);
 	}
-	qsort(ms, RUNS, sizeof *ms, by_value);
-	qsort(kib, RUNS, sizeof *kib, by_value);
+	dist__sort_numbers(ms, RUNS);
+	dist__sort_numbers(kib, RUNS);
 	printf("%4d ranks, each sends to all: the job takes %.1f ms (%.1f to "
 	       "%.1f), the largest rank has %.1f MiB\n",
 	       world_size, ms[RUNS / 2], ms[0], ms[RUNS - 1],

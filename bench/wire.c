@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/statistics.h"
 #include "core/reduce.h"
 
 #define MIB          ((size_t)1 << 20)
@@ -340,13 +341,6 @@ static double all_reduce_us(const char *intra, size_t bytes, int calls)
 
 /* ---- telling ------------------------------------------------------------ */
 
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Two times of each round, and how many times as long the second one is. */
 struct pair {
 	double first_us[ROUNDS], second_us[ROUNDS], ratio[ROUNDS];
@@ -362,7 +356,7 @@ static void note(struct pair *pair, int round, double first_us,
 
 static double median(double values[ROUNDS])
 {
-	qsort(values, ROUNDS, sizeof *values, by_value);
+	dist__sort_numbers(values, ROUNDS);
 	return values[ROUNDS / 2];
 }
 

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/statistics.h"
 #include "check/record.h"
 
 #undef dist_new_group
@@ -119,13 +120,6 @@ static enum dist_error begin(struct making *making, const char *call,
 	return DIST_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const int *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Copies list to ranks as global ranks, in the order in which they will
  * count. seen, by rank of the parent, says which were listed before. */
 static enum dist_error take_list(const struct making *making,
@@ -157,7 +151,7 @@ static enum dist_error take_list(const struct making *making,
 		ranks[i] = dist__global_rank(&parent->members, rank);
 	}
 	if (!making->options.keep_order)
-		qsort(ranks, (size_t)list->n, sizeof *ranks, by_number);
+		dist__sort_whole(ranks, (size_t)list->n);
 	return DIST_OK;
 }
 
@@ -309,7 +303,7 @@ static enum dist_error agree_aside(struct making *making, uint32_t *first)
 		return DIST_ERR_NO_MEMORY;
 	for (int i = 0; i < n; i++)
 		ranks[i] = dist__global_rank(members, i);
-	qsort(ranks, (size_t)n, sizeof *ranks, by_number);
+	dist__sort_whole(ranks, (size_t)n);
 	while (running > 0 && n > 0 && ranks[n - 1] >= running)
 		n--;
 	while (ranks[place] != self)

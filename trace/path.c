@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "trace/recorder.h"
 
 /* Times are written in whole nanoseconds: ends that differ by no more may have
@@ -29,22 +30,17 @@ struct place {
 
 /* ---- orders ------------------------------------------------------------ */
 
-static int compare(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int by_end(const void *a, const void *b)
 {
 	const struct dist__trace_call *x =
 		*(const struct dist__trace_call *const *)a;
 	const struct dist__trace_call *y =
 		*(const struct dist__trace_call *const *)b;
-	int order = compare(x->rank, y->rank);
+	int order = dist__by_number(x->rank, y->rank);
 
 	if (!order)
-		order = compare(x->ended_ns, y->ended_ns);
-	return order ? order : compare(x->issued_ns, y->issued_ns);
+		order = dist__by_number(x->ended_ns, y->ended_ns);
+	return order ? order : dist__by_number(x->issued_ns, y->issued_ns);
 }
 
 static bool is_send(const struct dist__trace_call *call)
@@ -58,18 +54,18 @@ static int compare_meetings(const struct dist__trace_call *x,
 			    const struct dist__trace_call *y)
 {
 	bool p2p = dist__trace_is_p2p(x);
-	int order = compare(p2p, dist__trace_is_p2p(y));
+	int order = dist__by_number(p2p, dist__trace_is_p2p(y));
 
 	if (!order)
 		order = strcmp(x->group, y->group);
 	if (order || !p2p)
-		return order ? order : compare(x->seq, y->seq);
-	order = compare(is_send(x) ? x->rank : x->peer,
-			is_send(y) ? y->rank : y->peer);
+		return order ? order : dist__by_number(x->seq, y->seq);
+	order = dist__by_number(is_send(x) ? x->rank : x->peer,
+				is_send(y) ? y->rank : y->peer);
 	if (!order)
-		order = compare(is_send(x) ? x->peer : x->rank,
-				is_send(y) ? y->peer : y->rank);
-	return order ? order : compare(x->tag, y->tag);
+		order = dist__by_number(is_send(x) ? x->peer : x->rank,
+					is_send(y) ? y->peer : y->rank);
+	return order ? order : dist__by_number(x->tag, y->tag);
 }
 
 static int by_meeting(const void *a, const void *b)
@@ -81,10 +77,10 @@ static int by_meeting(const void *a, const void *b)
 	int order = compare_meetings(x, y);
 
 	if (!order && dist__trace_is_p2p(x))
-		order = compare(is_send(x), is_send(y));
+		order = dist__by_number(is_send(x), is_send(y));
 	if (!order)
-		order = compare(x->order, y->order);
-	return order ? order : compare(x->rank, y->rank);
+		order = dist__by_number(x->order, y->order);
+	return order ? order : dist__by_number(x->rank, y->rank);
 }
 
 /* ---- looking up -------------------------------------------------------- */

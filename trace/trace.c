@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/statistics.h"
 #include "base/text.h"
 
 void dist__trace_release(struct dist__trace *trace)
@@ -153,13 +154,6 @@ static int by_rank_and_start(const void *a, const void *b)
 	return (x->ended_ns > y->ended_ns) - (x->ended_ns < y->ended_ns);
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const int *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* How far the rank at hand got in one group. */
 struct progress {
 	const char *group; /* interned: compared as a pointer */
@@ -215,9 +209,7 @@ enum dist_error dist__trace_order(struct dist__trace *trace)
 	if (trace->num_remote > 0)
 		qsort(trace->remote, trace->num_remote, sizeof *trace->remote,
 		      by_rank_and_start);
-	if (trace->num_ranks > 0)
-		qsort(trace->ranks, trace->num_ranks, sizeof *trace->ranks,
-		      by_number);
+	dist__sort_whole(trace->ranks, trace->num_ranks);
 	for (size_t i = 0; i < trace->num_ranks; i++)
 		if (kept == 0 || trace->ranks[kept - 1] != trace->ranks[i])
 			trace->ranks[kept++] = trace->ranks[i];

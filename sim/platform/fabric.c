@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/refuse.h"
+#include "base/statistics.h"
 
 #define MOST_RANKS 256 /* of a node: others are not looked at */
 #define MOST_LINKS 64  /* of a route */
@@ -47,13 +48,6 @@ static const struct dist__seat *seat_of(const struct dist__platform *p,
 	return &p->seats[dist__platform_seat(p, ranks ? ranks[i] : i)];
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const int *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Stores the node of each of the ranks. */
 static enum dist_error find_nodes(const struct dist__platform *p,
 				  const int *ranks, int n, int *found)
@@ -85,7 +79,7 @@ static enum dist_error count_nodes(const struct dist__platform *p,
 	if (nodes)
 		error = find_nodes(p, ranks, n, nodes);
 	if (!error)
-		qsort(nodes, (size_t)n, sizeof *nodes, by_number);
+		dist__sort_whole(nodes, (size_t)n);
 	for (int i = 0; !error && i < n; i++) {
 		run = i && nodes[i] == nodes[i - 1] ? run + 1 : 1;
 		fabric->nodes += run == 1;
