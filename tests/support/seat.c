@@ -1,6 +1,7 @@
 #include "tests/support/seat.h"
 
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,35 +90,64 @@ int seat_launch(int ranks, int (*program)(void *arg), void *arg)
 	return dist__sim_world.launch(&options, program, arg);
 }
 
-/* Runs program on ranks of star4 and returns the exit status. */
-int seat_simulate(int ranks, int (*program)(void *arg), void *arg)
-{
-	int status = seat_launch(ranks, program, arg);
-
-	cr_expect_eq(leaks_found(), 0);
-	return status;
-}
-
-int seat_simulate_by(const char *platform, const char *profile, int ranks,
-		     int (*program)(void *arg))
+static int simulate(const char *platform, const char *profile, int ranks,
+		    int (*program)(void *arg), void *arg)
 {
 	char path[] = "/tmp/lockstep-profile-XXXXXX";
 	struct dist_launch_options options = {
 		.world_size = ranks,
 		.platform = platform,
-		.profile = path,
+		.profile = profile ? path : NULL,
 		.timeout_ns = DIST_TIMEOUT_DEFAULT,
 	};
 	int fd = mkstemp(path), status;
 
 	cr_assert_geq(fd, 0);
-	cr_assert_eq(write(fd, profile, strlen(profile)),
-		     (ssize_t)strlen(profile));
+	if (profile)
+		cr_assert_eq(write(fd, profile, strlen(profile)),
+			     (ssize_t)strlen(profile));
 	close(fd);
-	status = dist__sim_world.launch(&options, program, NULL);
+	status = dist__sim_world.launch(&options, program, arg);
 	unlink(path);
 	cr_expect_eq(leaks_found(), 0);
 	return status;
+}
+
+int seat_simulate(int ranks, int (*program)(void *arg), void *arg)
+{
+	return simulate(STAR4, NULL, ranks, program, arg);
+}
+
+int seat_simulate_by(const char *platform, const char *profile, int ranks,
+		     int (*program)(void *arg))
+{
+	return simulate(platform, profile, ranks, program, NULL);
+}
+
+struct rank {
+	seat_program *program;
+	int status; /* of the job */
+};
+
+static int take_and_leave(void *arg)
+{
+	const struct rank *rank = arg;
+	struct seat seat = seat_take();
+
+	rank->program(&seat);
+	seat_leave(&seat);
+	return rank->status != DIST_EXIT_OK;
+}
+
+void seat_test(int ranks, int status, const char *profile,
+	       seat_program *program)
+{
+	struct rank rank = {program, status};
+
+	if (status != DIST_EXIT_OK)
+		cr_redirect_stderr();
+	cr_assert_eq(simulate(STAR4, profile, ranks, take_and_leave, &rank),
+		     status);
 }
 
 /* Writes into the rank's records that it waits in a receive from peer, as

@@ -44,6 +44,21 @@ struct dist__request *seat_irecv(struct seat *seat, int peer, void *data,
 enum dist_error seat_wait(struct seat *seat, struct dist__request *request,
 			  int64_t deadline_ns);
 void seat_finish(struct seat *seat, struct dist__request *request);
+/* SEAT_TEST begins what each of the ranks does, at its seat, in a test of its
+ * own: one simulation on star4, by the text of a profile (NULL: none), which
+ * ends with status. */
+#define SEAT_TEST(suite, name, ranks, status, profile)                         \
+	static void suite##_##name(struct seat *seat);                         \
+	Test(suite, name)                                                      \
+	{                                                                      \
+		seat_test(ranks, status, profile, suite##_##name);             \
+	}                                                                      \
+	static void suite##_##name(struct seat *seat)
+
+typedef void seat_program(struct seat *seat);
+void seat_test(int ranks, int status, const char *profile,
+	       seat_program *program);
+
 int seat_launch(int ranks, int (*program)(void *arg), void *arg);
 int seat_simulate(int ranks, int (*program)(void *arg), void *arg);
 /* The same on another platform, by the text of a profile. */

@@ -64,32 +64,22 @@ Test(sim_failure, waiting_for_one_who_left_is_a_deadlock)
 	cr_assert_eq(seat_simulate(4, one_leaves, NULL), DIST_EXIT_DEADLOCK);
 }
 
-static int lanes_deadlock(void *arg)
+SEAT_TEST(sim_failure, a_deadlock_of_a_lane_ends_its_op, 2, DIST_EXIT_DEADLOCK,
+	  NULL)
 {
-	struct seat seat = seat_take();
 	struct dist__lane *lane = NULL;
 	struct task task;
 
 	/* Rank 0's lane sends, rank 1 does not receive. */
-	(void)arg;
-	if (seat.rank == 0) {
-		cr_assert_eq(seat.t->ops->lanes->create(seat.t, &lane),
+	if (seat->rank == 0) {
+		cr_assert_eq(seat->t->ops->lanes->create(seat->t, &lane),
 			     DIST_OK);
-		task_submit(&seat, lane, &task);
-		cr_expect_eq(seat.t->ops->lanes->wait(lane, &task.op, NEVER),
+		task_submit(seat, lane, &task);
+		cr_expect_eq(seat->t->ops->lanes->wait(lane, &task.op, NEVER),
 			     DIST_OK);
 		cr_expect_eq(task.op.error, DIST_ERR_DEADLOCK);
-		seat.t->ops->lanes->free(lane);
+		seat->t->ops->lanes->free(lane);
 	}
-	seat_leave(&seat);
-	return 1;
-}
-
-Test(sim_failure, a_deadlock_of_a_lane_ends_its_op)
-{
-	cr_redirect_stderr();
-	cr_assert_eq(seat_simulate(2, lanes_deadlock, NULL),
-		     DIST_EXIT_DEADLOCK);
 }
 
 static int late_peer(void *arg)
@@ -157,78 +147,61 @@ Test(sim_failure, a_deadline_of_both_is_a_timeout_of_both)
 	cr_assert_eq(seat_simulate(2, torn, &yes), DIST_EXIT_OK);
 }
 
-static int one_aborts(void *arg)
+SEAT_TEST(sim_failure, an_abort_ends_the_waiting_of_the_group, 2, DIST_EXIT_OK,
+	  NULL)
 {
-	struct seat seat = seat_take();
-	struct dist__message m = seat_message(1 - seat.rank, NULL, 8);
+	struct dist__message m = seat_message(1 - seat->rank, NULL, 8);
 	struct dist__request *request, *other;
 
-	(void)arg;
-	request = seat_irecv(&seat, 1 - seat.rank, NULL, 8);
-	other = seat_irecv(&seat, 1 - seat.rank, NULL, 8);
-	if (seat.rank == 0) {
-		cr_expect_eq(seat_wait(&seat, other, NEVER),
-			     DIST_ERR_PEER_LOST);
-		cr_expect_eq(seat_wait(&seat, request, NEVER),
+	request = seat_irecv(seat, 1 - seat->rank, NULL, 8);
+	other = seat_irecv(seat, 1 - seat->rank, NULL, 8);
+	if (seat->rank == 0) {
+		cr_expect_eq(seat_wait(seat, other, NEVER), DIST_ERR_PEER_LOST);
+		cr_expect_eq(seat_wait(seat, request, NEVER),
 			     DIST_ERR_PEER_LOST);
 		m.tag = 3;
-		cr_expect_eq(seat.t->ops->irecv(seat.t, &m, &request),
+		cr_expect_eq(seat->t->ops->irecv(seat->t, &m, &request),
 			     DIST_ERR_PEER_LOST);
 		m.group = 1;
 		m.bytes = 0;
-		cr_expect_eq(seat.t->ops->irecv(seat.t, &m, &request), DIST_OK);
-		seat_finish(&seat, request);
-		cr_expect_eq(seat_now(&seat), MS + 2 * US);
+		cr_expect_eq(seat->t->ops->irecv(seat->t, &m, &request),
+			     DIST_OK);
+		seat_finish(seat, request);
+		cr_expect_eq(seat_now(seat), MS + 2 * US);
 	} else {
-		seat_compute(&seat, MS);
-		seat.t->ops->abort(seat.t, 0);
-		seat.t->ops->abort(seat.t, 0);
-		cr_expect_eq(seat_wait(&seat, request, NEVER),
-			     DIST_ERR_ABORTED);
-		cr_expect_eq(seat_wait(&seat, other, NEVER), DIST_ERR_ABORTED);
-		cr_expect_eq(seat.t->ops->isend(seat.t, &m, &request),
+		seat_compute(seat, MS);
+		seat->t->ops->abort(seat->t, 0);
+		seat->t->ops->abort(seat->t, 0);
+		cr_expect_eq(seat_wait(seat, request, NEVER), DIST_ERR_ABORTED);
+		cr_expect_eq(seat_wait(seat, other, NEVER), DIST_ERR_ABORTED);
+		cr_expect_eq(seat->t->ops->isend(seat->t, &m, &request),
 			     DIST_ERR_ABORTED);
 		m.tag = 3;
 		m.group = 1;
 		m.bytes = 0;
-		cr_expect_eq(seat.t->ops->isend(seat.t, &m, &request), DIST_OK);
-		seat_finish(&seat, request);
+		cr_expect_eq(seat->t->ops->isend(seat->t, &m, &request),
+			     DIST_OK);
+		seat_finish(seat, request);
 	}
-	seat_leave(&seat);
-	return 0;
 }
 
-Test(sim_failure, an_abort_ends_the_waiting_of_the_group)
+SEAT_TEST(sim_failure, an_abort_frees_the_ranks_own_lane, 2, DIST_EXIT_OK, NULL)
 {
-	cr_assert_eq(seat_simulate(2, one_aborts, NULL), DIST_EXIT_OK);
-}
-
-static int abort_a_lane(void *arg)
-{
-	struct seat seat = seat_take();
 	struct dist__lane *lane = NULL;
 	struct task task;
 
-	(void)arg;
-	if (seat.rank == 0) {
-		cr_assert_eq(seat.t->ops->lanes->create(seat.t, &lane),
+	if (seat->rank == 0) {
+		cr_assert_eq(seat->t->ops->lanes->create(seat->t, &lane),
 			     DIST_OK);
-		task_submit(&seat, lane, &task);
-		seat_compute(&seat, MS);
-		seat.t->ops->abort(seat.t, 0);
-		cr_expect_eq(seat.t->ops->lanes->wait(lane, &task.op, NEVER),
+		task_submit(seat, lane, &task);
+		seat_compute(seat, MS);
+		seat->t->ops->abort(seat->t, 0);
+		cr_expect_eq(seat->t->ops->lanes->wait(lane, &task.op, NEVER),
 			     DIST_OK);
 		cr_expect_eq(task.op.error, DIST_ERR_ABORTED);
-		cr_expect_eq(seat_now(&seat), MS);
-		seat.t->ops->lanes->free(lane);
+		cr_expect_eq(seat_now(seat), MS);
+		seat->t->ops->lanes->free(lane);
 	}
-	seat_leave(&seat);
-	return 0;
-}
-
-Test(sim_failure, an_abort_frees_the_ranks_own_lane)
-{
-	cr_assert_eq(seat_simulate(2, abort_a_lane, NULL), DIST_EXIT_OK);
 }
 
 /* ---- joining -------------------------------------------------------- */

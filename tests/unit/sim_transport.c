@@ -43,88 +43,53 @@ Test(sim_transport, a_message_takes_latency_and_size_over_bandwidth)
 	cr_assert_eq(seat_simulate(2, ping_pong, NULL), DIST_EXIT_OK);
 }
 
-static int empty_message(void *arg)
+SEAT_TEST(sim_transport, an_empty_message_takes_the_latency, 2, DIST_EXIT_OK,
+	  NULL)
 {
-	struct seat seat = seat_take();
-
-	(void)arg;
-	seat_finish(&seat, seat.rank == 0 ? seat_isend(&seat, 1, NULL, 0)
-					  : seat_irecv(&seat, 0, NULL, 0));
-	cr_expect_eq(seat_now(&seat), 2 * US);
-	seat_leave(&seat);
-	return 0;
+	seat_finish(seat, seat->rank == 0 ? seat_isend(seat, 1, NULL, 0)
+					  : seat_irecv(seat, 0, NULL, 0));
+	cr_expect_eq(seat_now(seat), 2 * US);
 }
 
-Test(sim_transport, an_empty_message_takes_the_latency)
+SEAT_TEST(sim_transport, links_are_full_duplex, 2, DIST_EXIT_OK, NULL)
 {
-	cr_assert_eq(seat_simulate(2, empty_message, NULL), DIST_EXIT_OK);
-}
-
-static int both_ways(void *arg)
-{
-	struct seat seat = seat_take();
 	struct dist__request *in, *out;
 
-	(void)arg;
-	in = seat_irecv(&seat, 1 - seat.rank, NULL, MEGABYTE);
-	out = seat_isend(&seat, 1 - seat.rank, NULL, MEGABYTE);
-	seat_finish(&seat, in);
-	seat_finish(&seat, out);
-	cr_expect_eq(seat_now(&seat), MEGABYTE_NS);
-	seat_leave(&seat);
-	return 0;
+	in = seat_irecv(seat, 1 - seat->rank, NULL, MEGABYTE);
+	out = seat_isend(seat, 1 - seat->rank, NULL, MEGABYTE);
+	seat_finish(seat, in);
+	seat_finish(seat, out);
+	cr_expect_eq(seat_now(seat), MEGABYTE_NS);
 }
 
-Test(sim_transport, links_are_full_duplex)
+SEAT_TEST(sim_transport, a_transfer_starts_when_both_ends_are_posted, 2,
+	  DIST_EXIT_OK, NULL)
 {
-	cr_assert_eq(seat_simulate(2, both_ways, NULL), DIST_EXIT_OK);
+	if (seat->rank == 1)
+		seat_compute(seat, MS);
+	seat_finish(seat, seat->rank == 0
+				  ? seat_isend(seat, 1, NULL, MEGABYTE)
+				  : seat_irecv(seat, 0, NULL, MEGABYTE));
+	cr_expect_eq(seat_now(seat), MS + MEGABYTE_NS);
 }
 
-static int late_receiver(void *arg)
+SEAT_TEST(sim_transport, an_unsuccessful_look_costs_a_microsecond, 2,
+	  DIST_EXIT_OK, NULL)
 {
-	struct seat seat = seat_take();
-
-	(void)arg;
-	if (seat.rank == 1)
-		seat_compute(&seat, MS);
-	seat_finish(&seat, seat.rank == 0
-				   ? seat_isend(&seat, 1, NULL, MEGABYTE)
-				   : seat_irecv(&seat, 0, NULL, MEGABYTE));
-	cr_expect_eq(seat_now(&seat), MS + MEGABYTE_NS);
-	seat_leave(&seat);
-	return 0;
-}
-
-Test(sim_transport, a_transfer_starts_when_both_ends_are_posted)
-{
-	cr_assert_eq(seat_simulate(2, late_receiver, NULL), DIST_EXIT_OK);
-}
-
-static int poll_for_message(void *arg)
-{
-	struct seat seat = seat_take();
 	struct dist__request *request;
 	int looks = 0;
 
-	(void)arg;
-	if (seat.rank == 0) {
-		seat_compute(&seat, 10 * US);
-		seat_finish(&seat, seat_isend(&seat, 1, NULL, MEGABYTE));
+	if (seat->rank == 0) {
+		seat_compute(seat, 10 * US);
+		seat_finish(seat, seat_isend(seat, 1, NULL, MEGABYTE));
 	} else {
-		request = seat_irecv(&seat, 0, NULL, MEGABYTE);
-		while (!seat.t->ops->test(seat.t, request))
+		request = seat_irecv(seat, 0, NULL, MEGABYTE);
+		while (!seat->t->ops->test(seat->t, request))
 			looks++;
-		seat_finish(&seat, request);
+		seat_finish(seat, request);
 		cr_expect_eq(looks, 92);
-		cr_expect_eq(seat_now(&seat), 92 * US);
+		cr_expect_eq(seat_now(seat), 92 * US);
 	}
-	seat_leave(&seat);
-	return 0;
-}
-
-Test(sim_transport, an_unsuccessful_look_costs_a_microsecond)
-{
-	cr_assert_eq(seat_simulate(2, poll_for_message, NULL), DIST_EXIT_OK);
 }
 
 static int charged(void *arg)
@@ -165,95 +130,64 @@ Test(sim_transport, a_profile_charges_messages_reductions_and_copies)
 }
 
 /* Of MEGABYTE, at half and at twice the rate of the profile. */
-static int copied(void *arg)
+SEAT_TEST(sim_transport, a_profile_charges_copies_at_their_share, 2,
+	  DIST_EXIT_OK,
+	  "name: copies\n"
+	  "copy_Bps: 2.0e9\n"
+	  "rates:\n"
+	  "  - {bytes: 250000, share: 1, copy_share: 2}\n"
+	  "  - {bytes: 1000000, share: 1, "
+	  "copy_share: 0.5}\n")
 {
-	struct seat seat = seat_take();
-
-	(void)arg;
-	seat.t->ops->simulation->charge_copy(seat.t, NULL, MEGABYTE);
-	cr_expect_eq(seat_now(&seat), 1 * MS);
-	seat.t->ops->simulation->charge_copy(seat.t, NULL, MEGABYTE / 4);
-	cr_expect_eq(seat_now(&seat), 1 * MS + MS / 16);
-	seat_leave(&seat);
-	return 0;
-}
-
-Test(sim_transport, a_profile_charges_copies_at_their_share)
-{
-	cr_assert_eq(
-		simulate_by("name: copies\n"
-			    "copy_Bps: 2.0e9\n"
-			    "rates:\n"
-			    "  - {bytes: 250000, share: 1, copy_share: 2}\n"
-			    "  - {bytes: 1000000, share: 1, "
-			    "copy_share: 0.5}\n",
-			    2, copied),
-		DIST_EXIT_OK);
+	seat->t->ops->simulation->charge_copy(seat->t, NULL, MEGABYTE);
+	cr_expect_eq(seat_now(seat), 1 * MS);
+	seat->t->ops->simulation->charge_copy(seat->t, NULL, MEGABYTE / 4);
+	cr_expect_eq(seat_now(seat), 1 * MS + MS / 16);
 }
 
 /* What came in a message is added up once, at its share: 1 ms, then 2 ms. */
-static int added_up(void *arg)
+SEAT_TEST(sim_transport, a_profile_charges_sums_of_what_came_at_their_share, 2,
+	  DIST_EXIT_OK,
+	  "name: sums\n"
+	  "reduce_Bps: 0.5e9\n"
+	  "intra: shm\n"
+	  "rates:\n"
+	  "  - {bytes: 8, share: 1, sum_share: 2}\n")
 {
-	struct seat seat = seat_take();
-
-	(void)arg;
-	if (seat.rank == 0) {
-		seat_finish(&seat, seat_isend(&seat, 1, NULL, MEGABYTE));
+	if (seat->rank == 0) {
+		seat_finish(seat, seat_isend(seat, 1, NULL, MEGABYTE));
 	} else {
-		seat_finish(&seat, seat_irecv(&seat, 0, NULL, MEGABYTE));
-		seat.t->ops->simulation->charge_reduce(seat.t, MEGABYTE);
-		cr_expect_eq(seat_now(&seat), 1 * MS + MEGABYTE_NS);
-		seat.t->ops->simulation->charge_reduce(seat.t, MEGABYTE);
-		cr_expect_eq(seat_now(&seat), 3 * MS + MEGABYTE_NS);
+		seat_finish(seat, seat_irecv(seat, 0, NULL, MEGABYTE));
+		seat->t->ops->simulation->charge_reduce(seat->t, MEGABYTE);
+		cr_expect_eq(seat_now(seat), 1 * MS + MEGABYTE_NS);
+		seat->t->ops->simulation->charge_reduce(seat->t, MEGABYTE);
+		cr_expect_eq(seat_now(seat), 3 * MS + MEGABYTE_NS);
 	}
-	seat_leave(&seat);
-	return 0;
-}
-
-Test(sim_transport, a_profile_charges_sums_of_what_came_at_their_share)
-{
-	cr_assert_eq(simulate_by("name: sums\n"
-				 "reduce_Bps: 0.5e9\n"
-				 "intra: shm\n"
-				 "rates:\n"
-				 "  - {bytes: 8, share: 1, sum_share: 2}\n",
-				 2, added_up),
-		     DIST_EXIT_OK);
 }
 
 /*
  * Ranks 0 and 2 send to rank 1 at once: on two cores rank 2 has its turn after
  * rank 0. Receives take of rank 1's core, one after the other.
  */
-static int in_turn(void *arg)
+SEAT_TEST(sim_transport, ranks_of_one_core_take_turns, 3, DIST_EXIT_OK,
+	  "name: shared cores\n"
+	  "message_overhead_ns: 1000\n"
+	  "receive_overhead_ns: 500\n"
+	  "cores: 2\n")
 {
 	const int64_t ends_ns[] = {3 * US, 4 * US + 500, 4 * US};
-	struct seat seat = seat_take();
 
-	(void)arg;
-	if (seat.rank == 1) {
-		struct dist__request *first = seat_irecv(&seat, 0, NULL, 0);
-		struct dist__request *second = seat_irecv(&seat, 2, NULL, 0);
+	if (seat->rank == 1) {
+		struct dist__request *first = seat_irecv(seat, 0, NULL, 0);
+		struct dist__request *second = seat_irecv(seat, 2, NULL, 0);
 
-		seat_finish(&seat, first);
-		cr_expect_eq(seat_now(&seat), 3 * US + 500);
-		seat_finish(&seat, second);
+		seat_finish(seat, first);
+		cr_expect_eq(seat_now(seat), 3 * US + 500);
+		seat_finish(seat, second);
 	} else {
-		seat_finish(&seat, seat_isend(&seat, 1, NULL, 0));
+		seat_finish(seat, seat_isend(seat, 1, NULL, 0));
 	}
-	cr_expect_eq(seat_now(&seat), ends_ns[seat.rank]);
-	seat_leave(&seat);
-	return 0;
-}
-
-Test(sim_transport, ranks_of_one_core_take_turns)
-{
-	cr_assert_eq(simulate_by("name: shared cores\n"
-				 "message_overhead_ns: 1000\n"
-				 "receive_overhead_ns: 500\n"
-				 "cores: 2\n",
-				 3, in_turn),
-		     DIST_EXIT_OK);
+	cr_expect_eq(seat_now(seat), ends_ns[seat->rank]);
 }
 
 /*
@@ -262,49 +196,41 @@ Test(sim_transport, ranks_of_one_core_take_turns)
  * to wait for; it shares its core, and rank 1, which waits for all three, does
  * not. A call is charged once, of the rank that is in it.
  */
-static int turns_held(void *arg)
+SEAT_TEST(sim_transport, a_rank_has_its_core_until_it_waits, 3, DIST_EXIT_OK,
+	  "name: shared cores\n"
+	  "call_ns: 3000\n"
+	  "message_overhead_ns: 1000\n"
+	  "receive_overhead_ns: 500\n"
+	  "wait_ns: 2000\n"
+	  "intra: shm\n"
+	  "cores: 2\n"
+	  "window_bytes: 0\n")
 {
 	const int64_t ends_ns[] = {5 * US, 15 * US + 500, 20 * US};
-	struct seat seat = seat_take();
 	struct dist__message out[2], in[3];
 	int sent[] = {2, 0, 1};
 
-	(void)arg;
 	for (int i = 0; i < 3; i++)
 		in[i] = seat_message(i == 2 ? 2 : 0, NULL, 0);
 	for (int i = 0; i < 2; i++)
 		out[i] = seat_message(1, NULL, 0);
-	cr_expect_eq(seat.t->ops->exchange(seat.t, in, seat.rank == 1 ? 3 : 0,
-					   out, sent[seat.rank], NEVER),
+	cr_expect_eq(seat->t->ops->exchange(seat->t, in,
+					    seat->rank == 1 ? 3 : 0, out,
+					    sent[seat->rank], NEVER),
 		     DIST_OK);
 	in[0] = seat_message(1, NULL, 0);
 	out[0] = seat_message(2, NULL, 0);
 	in[0].seq++;
 	out[0].seq++;
-	if (seat.rank == 1)
-		cr_expect_eq(seat_now(&seat), 11 * US + 500);
-	if (seat.rank > 0)
-		cr_expect_eq(seat.t->ops->exchange(seat.t, in, seat.rank == 2,
-						   out, seat.rank == 1, NEVER),
+	if (seat->rank == 1)
+		cr_expect_eq(seat_now(seat), 11 * US + 500);
+	if (seat->rank > 0)
+		cr_expect_eq(seat->t->ops->exchange(seat->t, in,
+						    seat->rank == 2, out,
+						    seat->rank == 1, NEVER),
 			     DIST_OK);
-	cr_expect(llabs(seat_now(&seat) - ends_ns[seat.rank]) <= 1,
-		  "rank %d: %lld ns", seat.rank, (long long)seat_now(&seat));
-	seat_leave(&seat);
-	return 0;
-}
-
-Test(sim_transport, a_rank_has_its_core_until_it_waits)
-{
-	cr_assert_eq(simulate_by("name: shared cores\n"
-				 "call_ns: 3000\n"
-				 "message_overhead_ns: 1000\n"
-				 "receive_overhead_ns: 500\n"
-				 "wait_ns: 2000\n"
-				 "intra: shm\n"
-				 "cores: 2\n"
-				 "window_bytes: 0\n",
-				 3, turns_held),
-		     DIST_EXIT_OK);
+	cr_expect(llabs(seat_now(seat) - ends_ns[seat->rank]) <= 1,
+		  "rank %d: %lld ns", seat->rank, (long long)seat_now(seat));
 }
 
 /*
@@ -312,120 +238,78 @@ Test(sim_transport, a_rank_has_its_core_until_it_waits)
  * the links at once, and 40 us of the receiver's: of that the last 64 KiB are
  * left when all is there.
  */
-static int bytes_in_turn(void *arg)
+SEAT_TEST(sim_transport, bytes_take_the_core_of_either_end, 3, DIST_EXIT_OK,
+	  "name: shared cores\n"
+	  "cores: 2\n"
+	  "send_Bps: 1.25e10\n"
+	  "receive_Bps: 2.5e10\n")
 {
 	const int64_t ends_ns[] = {82 * US, 162 * US + LAST_NS, 162 * US};
-	struct seat seat = seat_take();
 
-	(void)arg;
-	if (seat.rank == 1) {
+	if (seat->rank == 1) {
 		struct dist__request *first =
-			seat_irecv(&seat, 0, NULL, MEGABYTE);
+			seat_irecv(seat, 0, NULL, MEGABYTE);
 		struct dist__request *second =
-			seat_irecv(&seat, 2, NULL, MEGABYTE);
+			seat_irecv(seat, 2, NULL, MEGABYTE);
 
-		seat_finish(&seat, first);
-		cr_expect_eq(seat_now(&seat), 82 * US + LAST_NS);
-		seat_finish(&seat, second);
+		seat_finish(seat, first);
+		cr_expect_eq(seat_now(seat), 82 * US + LAST_NS);
+		seat_finish(seat, second);
 	} else {
-		seat_finish(&seat, seat_isend(&seat, 1, NULL, MEGABYTE));
+		seat_finish(seat, seat_isend(seat, 1, NULL, MEGABYTE));
 	}
-	cr_expect_eq(seat_now(&seat), ends_ns[seat.rank]);
-	seat_leave(&seat);
-	return 0;
-}
-
-Test(sim_transport, bytes_take_the_core_of_either_end)
-{
-	cr_assert_eq(simulate_by("name: shared cores\n"
-				 "cores: 2\n"
-				 "send_Bps: 1.25e10\n"
-				 "receive_Bps: 2.5e10\n",
-				 3, bytes_in_turn),
-		     DIST_EXIT_OK);
+	cr_expect_eq(seat_now(seat), ends_ns[seat->rank]);
 }
 
 /* A megabyte to a rank of the same core: a quarter of all that, and while it is
  * on its way the core has time for 2 us of the copying. */
-static int bytes_at_home(void *arg)
+SEAT_TEST(sim_transport, bytes_between_ranks_of_a_core_have_a_share, 3,
+	  DIST_EXIT_OK,
+	  "name: shared cores\n"
+	  "cores: 2\n"
+	  "send_Bps: 1.25e10\n"
+	  "receive_Bps: 2.5e10\n"
+	  "rates: [{bytes: 8, share: 1, "
+	  "core_share: 4}]\n")
 {
-	struct seat seat = seat_take();
-
-	(void)arg;
-	if (seat.rank == 0)
-		seat_finish(&seat, seat_isend(&seat, 2, NULL, MEGABYTE));
-	if (seat.rank == 2)
-		seat_finish(&seat, seat_irecv(&seat, 0, NULL, MEGABYTE));
-	if (seat.rank != 1)
-		cr_expect_eq(seat_now(&seat), (seat.rank == 0 ? 22 : 30) * US);
-	seat_leave(&seat);
-	return 0;
-}
-
-Test(sim_transport, bytes_between_ranks_of_a_core_have_a_share)
-{
-	cr_assert_eq(simulate_by("name: shared cores\n"
-				 "cores: 2\n"
-				 "send_Bps: 1.25e10\n"
-				 "receive_Bps: 2.5e10\n"
-				 "rates: [{bytes: 8, share: 1, "
-				 "core_share: 4}]\n",
-				 3, bytes_at_home),
-		     DIST_EXIT_OK);
+	if (seat->rank == 0)
+		seat_finish(seat, seat_isend(seat, 2, NULL, MEGABYTE));
+	if (seat->rank == 2)
+		seat_finish(seat, seat_irecv(seat, 0, NULL, MEGABYTE));
+	if (seat->rank != 1)
+		cr_expect_eq(seat_now(seat), (seat->rank == 0 ? 22 : 30) * US);
 }
 
 /* Its sender does not wait for what fills the window, but copies it. */
-static int buffered(void *arg)
+SEAT_TEST(sim_transport, a_sender_goes_on_when_it_has_copied, 2, DIST_EXIT_OK,
+	  "name: shared cores\n"
+	  "cores: 2\n"
+	  "send_Bps: 1.25e10\n"
+	  "receive_Bps: 2.5e10\n"
+	  "window_bytes: 0\n")
 {
-	struct seat seat = seat_take();
-
-	(void)arg;
-	seat_finish(&seat, seat.rank == 0
-				   ? seat_isend(&seat, 1, NULL, MEGABYTE)
-				   : seat_irecv(&seat, 0, NULL, MEGABYTE));
-	cr_expect_eq(seat_now(&seat),
-		     seat.rank == 0 ? 80 * US : 82 * US + LAST_NS);
-	seat_leave(&seat);
-	return 0;
-}
-
-Test(sim_transport, a_sender_goes_on_when_it_has_copied)
-{
-	cr_assert_eq(simulate_by("name: shared cores\n"
-				 "cores: 2\n"
-				 "send_Bps: 1.25e10\n"
-				 "receive_Bps: 2.5e10\n"
-				 "window_bytes: 0\n",
-				 2, buffered),
-		     DIST_EXIT_OK);
+	seat_finish(seat, seat->rank == 0
+				  ? seat_isend(seat, 1, NULL, MEGABYTE)
+				  : seat_irecv(seat, 0, NULL, MEGABYTE));
+	cr_expect_eq(seat_now(seat),
+		     seat->rank == 0 ? 80 * US : 82 * US + LAST_NS);
 }
 
 /* Who comes when all is there has all of it to copy. */
-static int late(void *arg)
+SEAT_TEST(sim_transport, who_comes_late_has_all_to_copy, 2, DIST_EXIT_OK,
+	  "name: shared cores\n"
+	  "cores: 2\n"
+	  "send_Bps: 1.25e10\n"
+	  "receive_Bps: 2.5e10\n"
+	  "window_bytes: 0\n")
 {
-	struct seat seat = seat_take();
-
-	(void)arg;
-	if (seat.rank == 0) {
-		seat_finish(&seat, seat_isend(&seat, 1, NULL, MEGABYTE));
+	if (seat->rank == 0) {
+		seat_finish(seat, seat_isend(seat, 1, NULL, MEGABYTE));
 	} else {
-		cr_expect_eq(seat.t->ops->compute(seat.t, 100 * US), DIST_OK);
-		seat_finish(&seat, seat_irecv(&seat, 0, NULL, MEGABYTE));
-		cr_expect_eq(seat_now(&seat), 140 * US);
+		cr_expect_eq(seat->t->ops->compute(seat->t, 100 * US), DIST_OK);
+		seat_finish(seat, seat_irecv(seat, 0, NULL, MEGABYTE));
+		cr_expect_eq(seat_now(seat), 140 * US);
 	}
-	seat_leave(&seat);
-	return 0;
-}
-
-Test(sim_transport, who_comes_late_has_all_to_copy)
-{
-	cr_assert_eq(simulate_by("name: shared cores\n"
-				 "cores: 2\n"
-				 "send_Bps: 1.25e10\n"
-				 "receive_Bps: 2.5e10\n"
-				 "window_bytes: 0\n",
-				 2, late),
-		     DIST_EXIT_OK);
 }
 
 Test(sim_transport, bytes_take_no_core_that_is_not_shared)
@@ -438,32 +322,22 @@ Test(sim_transport, bytes_take_no_core_that_is_not_shared)
 }
 
 /* A megabyte, then one of a hundredth; the latter at half the links' rate. */
-static int by_size(void *arg)
+SEAT_TEST(sim_transport, a_profile_has_rates_by_size, 2, DIST_EXIT_OK,
+	  "name: by size\nrates:\n"
+	  "  - {bytes: 10000, share: 0.5}\n"
+	  "  - {bytes: 1000000, share: 1}\n")
 {
-	struct seat seat = seat_take();
-	int peer = 1 - seat.rank;
+	int peer = 1 - seat->rank;
 
-	(void)arg;
 	for (int i = 0; i < 2; i++) {
 		size_t bytes = i == 0 ? MEGABYTE : MEGABYTE / 100;
 
-		seat_finish(&seat,
-			    seat.rank == 0
-				    ? seat_isend(&seat, peer, NULL, bytes)
-				    : seat_irecv(&seat, peer, NULL, bytes));
+		seat_finish(seat,
+			    seat->rank == 0
+				    ? seat_isend(seat, peer, NULL, bytes)
+				    : seat_irecv(seat, peer, NULL, bytes));
 	}
-	cr_expect_eq(seat_now(&seat), MEGABYTE_NS + 2 * US + 2 * 800);
-	seat_leave(&seat);
-	return 0;
-}
-
-Test(sim_transport, a_profile_has_rates_by_size)
-{
-	cr_assert_eq(simulate_by("name: by size\nrates:\n"
-				 "  - {bytes: 10000, share: 0.5}\n"
-				 "  - {bytes: 1000000, share: 1}\n",
-				 2, by_size),
-		     DIST_EXIT_OK);
+	cr_expect_eq(seat_now(seat), MEGABYTE_NS + 2 * US + 2 * 800);
 }
 
 /*
@@ -508,141 +382,100 @@ Test(sim_transport, a_message_that_fills_the_window_is_not_waited_for)
 
 /* ---- payload -------------------------------------------------------- */
 
-static int overwrite(void *arg)
+SEAT_TEST(sim_transport, the_payload_is_the_senders_at_isend, 2, DIST_EXIT_OK,
+	  NULL)
 {
-	struct seat seat = seat_take();
 	int value;
 
-	(void)arg;
 	for (int i = 0; i < 5; i++) {
-		value = seat.rank == 0 ? 100 + i : -1;
-		if (seat.rank == 0) {
-			seat_finish(&seat,
-				    seat_isend(&seat, 1, &value, sizeof value));
+		value = seat->rank == 0 ? 100 + i : -1;
+		if (seat->rank == 0) {
+			seat_finish(seat,
+				    seat_isend(seat, 1, &value, sizeof value));
 			value = -2;
 		} else {
-			seat_finish(&seat,
-				    seat_irecv(&seat, 0, &value, sizeof value));
+			seat_finish(seat,
+				    seat_irecv(seat, 0, &value, sizeof value));
 			cr_expect_eq(value, 100 + i);
 		}
 	}
-	seat_leave(&seat);
-	return 0;
 }
 
-Test(sim_transport, the_payload_is_the_senders_at_isend)
-{
-	cr_assert_eq(seat_simulate(2, overwrite, NULL), DIST_EXIT_OK);
-}
-
-static int phantom(void *arg)
+SEAT_TEST(sim_transport, a_phantom_has_size_and_no_bytes, 2, DIST_EXIT_OK, NULL)
 {
 	const size_t terabyte = (size_t)1000000000000;
-	struct seat seat = seat_take();
 
-	(void)arg;
-	seat_finish(&seat, seat.rank == 0
-				   ? seat_isend(&seat, 1, NULL, terabyte)
-				   : seat_irecv(&seat, 0, NULL, terabyte));
-	cr_expect_eq(seat_now(&seat), INT64_C(80000002000));
-	seat_leave(&seat);
-	return 0;
+	seat_finish(seat, seat->rank == 0
+				  ? seat_isend(seat, 1, NULL, terabyte)
+				  : seat_irecv(seat, 0, NULL, terabyte));
+	cr_expect_eq(seat_now(seat), INT64_C(80000002000));
 }
 
-Test(sim_transport, a_phantom_has_size_and_no_bytes)
+SEAT_TEST(sim_transport, equal_tags_match_in_the_order_sent, 2, DIST_EXIT_OK,
+	  NULL)
 {
-	cr_assert_eq(seat_simulate(2, phantom, NULL), DIST_EXIT_OK);
-}
-
-static int in_order_of_tags(void *arg)
-{
-	struct seat seat = seat_take();
 	struct dist__request *requests[4];
 	int values[4] = {-1, -1, -1, -1};
 
 	/* Two messages of each of two tags, received tag by tag. */
-	(void)arg;
 	for (int i = 0; i < 4; i++) {
 		struct dist__message m;
 
-		m = seat_message(1 - seat.rank, &values[i], sizeof values[i]);
-		m.tag = seat.rank == 0 ? i % 2 : i / 2;
-		if (seat.rank == 0) {
+		m = seat_message(1 - seat->rank, &values[i], sizeof values[i]);
+		m.tag = seat->rank == 0 ? i % 2 : i / 2;
+		if (seat->rank == 0) {
 			values[i] = i;
-			seat.t->ops->isend(seat.t, &m, &requests[i]);
+			seat->t->ops->isend(seat->t, &m, &requests[i]);
 		} else {
-			seat.t->ops->irecv(seat.t, &m, &requests[i]);
+			seat->t->ops->irecv(seat->t, &m, &requests[i]);
 		}
 	}
 	for (int i = 4; i-- > 0;)
-		seat_finish(&seat, requests[i]);
-	if (seat.rank == 1) {
+		seat_finish(seat, requests[i]);
+	if (seat->rank == 1) {
 		const int expected[4] = {0, 2, 1, 3};
 
 		cr_expect_arr_eq(values, expected, sizeof values);
 	}
-	seat_leave(&seat);
-	return 0;
 }
 
-Test(sim_transport, equal_tags_match_in_the_order_sent)
+SEAT_TEST(sim_transport, ends_that_disagree_both_hear_of_it, 2,
+	  DIST_EXIT_FAILED, NULL)
 {
-	cr_assert_eq(seat_simulate(2, in_order_of_tags, NULL), DIST_EXIT_OK);
-}
-
-static int disagree(void *arg)
-{
-	struct seat seat = seat_take();
-	struct dist__message m = seat_message(1 - seat.rank, NULL, 8);
+	struct dist__message m = seat_message(1 - seat->rank, NULL, 8);
 	struct dist__request *request = NULL;
 
-	(void)arg;
-	m.fingerprint += (uint64_t)seat.rank;
-	if (seat.rank == 0)
-		cr_assert_eq(seat.t->ops->isend(seat.t, &m, &request), 0);
+	m.fingerprint += (uint64_t)seat->rank;
+	if (seat->rank == 0)
+		cr_assert_eq(seat->t->ops->isend(seat->t, &m, &request), 0);
 	else
-		cr_assert_eq(seat.t->ops->irecv(seat.t, &m, &request), 0);
-	cr_expect_eq(seat_wait(&seat, request, NEVER), DIST_ERR_MISMATCH);
-	seat_leave(&seat);
-	return 1;
-}
-
-Test(sim_transport, ends_that_disagree_both_hear_of_it)
-{
-	cr_assert_eq(seat_simulate(2, disagree, NULL), DIST_EXIT_FAILED);
+		cr_assert_eq(seat->t->ops->irecv(seat->t, &m, &request), 0);
+	cr_expect_eq(seat_wait(seat, request, NEVER), DIST_ERR_MISMATCH);
 }
 
 /* ---- lanes ---------------------------------------------------------- */
 
-static int overlap(void *arg)
+SEAT_TEST(sim_transport, a_lane_works_while_the_rank_computes, 2, DIST_EXIT_OK,
+	  NULL)
 {
-	struct seat seat = seat_take();
 	struct dist__lane *lane = NULL;
 	struct task tasks[2];
 
-	(void)arg;
-	cr_assert_eq(seat.t->ops->lanes->create(seat.t, &lane), DIST_OK);
+	cr_assert_eq(seat->t->ops->lanes->create(seat->t, &lane), DIST_OK);
 	for (int i = 0; i < 2; i++)
-		task_submit(&seat, lane, &tasks[i]);
-	seat_compute(&seat, 100 * US);
+		task_submit(seat, lane, &tasks[i]);
+	seat_compute(seat, 100 * US);
 	cr_expect(dist__op_is_done(&tasks[0].op));
 	cr_expect_not(dist__op_is_done(&tasks[1].op));
 	cr_expect_eq(tasks[0].op.ended_ns, MEGABYTE_NS);
-	cr_expect_eq(seat.t->ops->lanes->wait(lane, &tasks[1].op, 101 * US),
+	cr_expect_eq(seat->t->ops->lanes->wait(lane, &tasks[1].op, 101 * US),
 		     DIST_ERR_TIMEOUT);
-	cr_expect_eq(seat_now(&seat), 101 * US);
-	cr_expect_eq(seat.t->ops->lanes->wait(lane, &tasks[1].op, NEVER),
+	cr_expect_eq(seat_now(seat), 101 * US);
+	cr_expect_eq(seat->t->ops->lanes->wait(lane, &tasks[1].op, NEVER),
 		     DIST_OK);
 	cr_expect_eq(tasks[1].op.ended_ns, 2 * MEGABYTE_NS);
-	cr_expect_eq(seat_now(&seat), 2 * MEGABYTE_NS);
-	seat.t->ops->lanes->free(lane);
-	seat_leave(&seat);
-	return 0;
-}
-
-Test(sim_transport, a_lane_works_while_the_rank_computes)
-{
-	cr_assert_eq(seat_simulate(2, overlap, NULL), DIST_EXIT_OK);
+	cr_expect_eq(seat_now(seat), 2 * MEGABYTE_NS);
+	seat->t->ops->lanes->free(lane);
 }
 
 static int leave_a_lane(void *arg)
