@@ -4,6 +4,9 @@
 
 #include "model/loopback/calibration.h"
 
+static struct calibration_model model; /* what was fitted */
+static const char *what;               /* spreads the most */
+
 static struct dist__sample exactly(double value)
 {
 	return (struct dist__sample){value, value, value, value, value};
@@ -63,8 +66,6 @@ static bool near(double value, double expected)
 Test(calibration, finds_the_constants_of_an_ideal_machine)
 {
 	struct calibration_measures m = ideal(20000, 4e9);
-	struct calibration_model model;
-	const char *what;
 
 	calibration_fit(&m, &model);
 	cr_assert(near(model.overhead_ns, 2000));
@@ -81,7 +82,6 @@ Test(calibration, finds_the_constants_of_an_ideal_machine)
 Test(calibration, finds_rates_by_size)
 {
 	struct calibration_measures m = ideal(20000, 4e9);
-	struct calibration_model model;
 	int i;
 
 	for (i = 1; calibration_bytes[i] <= 65536; i++)
@@ -106,7 +106,6 @@ Test(calibration, finds_rates_by_size)
 Test(calibration, overhead_never_eats_the_latency)
 {
 	struct calibration_measures m = ideal(3000, 4e9);
-	struct calibration_model model;
 
 	calibration_fit(&m, &model);
 	cr_assert_gt(model.latency_ns, 0);
@@ -116,8 +115,6 @@ Test(calibration, overhead_never_eats_the_latency)
 Test(calibration, two_ranks_take_half_a_round_trip)
 {
 	struct calibration_measures m = ideal(20000, 4e9);
-	struct calibration_model model;
-	const char *what;
 
 	m.world_size = 2;
 	m.round.high_quartile *= 9; /* no part of the fit */
@@ -130,8 +127,6 @@ Test(calibration, two_ranks_take_half_a_round_trip)
 Test(calibration, finds_what_stays_on_a_core)
 {
 	struct calibration_measures m = ideal(20000, 4e9);
-	struct calibration_model model;
-	const char *what;
 
 	m.cores = 2;
 	calibration_fit(&m, &model);
@@ -155,8 +150,6 @@ Test(calibration, finds_what_stays_on_a_core)
 Test(calibration, ranks_of_one_core_take_turns)
 {
 	struct calibration_measures m = ideal(20000, 4e9);
-	struct calibration_model model;
-	const char *what;
 
 	m.cores = 2;
 	m.exchange[0].high_quartile *= 9; /* no part of the fit */
@@ -181,7 +174,6 @@ Test(calibration, ranks_of_one_core_take_turns)
 Test(calibration, a_receive_takes_some_of_a_message)
 {
 	struct calibration_measures m = ideal(10000, 4e9);
-	struct calibration_model model;
 
 	m.cores = 4;
 	m.issue = exactly(30000);
@@ -195,8 +187,6 @@ Test(calibration, a_receive_takes_some_of_a_message)
 Test(calibration, a_rank_leaves_its_core_to_wait)
 {
 	struct calibration_measures m = node(2, 10000);
-	struct calibration_model model;
-	const char *what;
 
 	m.pair_message.high_quartile *= 9; /* no part of the fit */
 	m.issue.high_quartile *= 9;
@@ -226,7 +216,6 @@ Test(calibration, a_rank_leaves_its_core_to_wait)
 Test(calibration, the_slower_of_the_shortest_rings_counts)
 {
 	struct calibration_measures m = node(2, 10000);
-	struct calibration_model model;
 
 	m.exchange[1] = exactly(24000);
 	calibration_fit(&m, &model);
@@ -237,7 +226,6 @@ Test(calibration, the_slower_of_the_shortest_rings_counts)
 Test(calibration, long_waits_are_of_all_ranks)
 {
 	struct calibration_measures m = node(2, 10000);
-	struct calibration_model model;
 
 	m.waits = exactly(2 * (9000 + 3 * 800) + 1000 + 500);
 	calibration_fit(&m, &model);
@@ -248,7 +236,6 @@ Test(calibration, long_waits_are_of_all_ranks)
 Test(calibration, a_wait_takes_no_time_rather_than_less)
 {
 	struct calibration_measures m = node(2, 10000);
-	struct calibration_model model;
 
 	m.waits = exactly(5000);
 	calibration_fit(&m, &model);
@@ -259,7 +246,6 @@ Test(calibration, a_wait_takes_no_time_rather_than_less)
 Test(calibration, ranks_with_a_core_each_do_not_leave_it)
 {
 	struct calibration_measures m = node(4, 12000);
-	struct calibration_model model;
 
 	calibration_fit(&m, &model);
 	cr_assert(near(model.call_ns, 1000));
@@ -273,7 +259,6 @@ Test(calibration, ranks_with_a_core_each_do_not_leave_it)
 Test(calibration, a_receive_takes_some_of_a_step)
 {
 	struct calibration_measures m = node(4, 10000);
-	struct calibration_model model;
 
 	m.sends = exactly(90000);
 	calibration_fit(&m, &model);
@@ -287,7 +272,6 @@ Test(calibration, a_receive_takes_some_of_a_step)
 Test(calibration, a_sender_takes_half_of_a_byte_or_more)
 {
 	struct calibration_measures m = node(4, 10000);
-	struct calibration_model model;
 
 	m.one_way =
 		exactly(0.1 * (double)calibration_bytes[CALIBRATION_ONE_WAY]);
@@ -302,8 +286,6 @@ Test(calibration, a_sender_takes_half_of_a_byte_or_more)
 Test(calibration, a_pair_tells_what_its_sender_takes)
 {
 	struct calibration_measures m = ideal(10000, 4e9);
-	struct calibration_model model;
-	const char *what;
 
 	m.cores = 4;
 	m.pair_message = exactly(0.6 * 1048576);
@@ -319,7 +301,6 @@ Test(calibration, a_pair_tells_what_its_sender_takes)
 Test(calibration, sums_have_a_rate_of_their_own)
 {
 	struct calibration_measures m = node(2, 10000);
-	struct calibration_model model;
 
 	calibration_fit(&m, &model);
 	for (size_t i = 0; i < model.num_rates; i++)
@@ -338,7 +319,6 @@ Test(calibration, sums_have_a_rate_of_their_own)
 Test(calibration, copies_have_a_rate_by_size)
 {
 	struct calibration_measures m = node(2, 10000);
-	struct calibration_model model;
 
 	for (int i = 1; calibration_bytes[i] <= 65536; i++)
 		m.copies[i] = exactly((double)calibration_bytes[i] / 24);
@@ -353,7 +333,6 @@ Test(calibration, copies_have_a_rate_by_size)
 Test(calibration, a_call_spreads_by_what_it_is_a_part_of)
 {
 	struct calibration_measures m = node(2, 10000);
-	const char *what;
 
 	m.sends.high_quartile += 5000;
 	cr_expect(near(calibration_spread(&m, &what), 0.25));
@@ -366,7 +345,6 @@ Test(calibration, a_call_spreads_by_what_it_is_a_part_of)
 Test(calibration, stays_finite_when_size_costs_nothing)
 {
 	struct calibration_measures m = ideal(20000, 4e9);
-	struct calibration_model model;
 	int i;
 
 	for (i = 0; i < CALIBRATION_SIZES; i++)
@@ -380,7 +358,6 @@ Test(calibration, stays_finite_when_size_costs_nothing)
 Test(calibration, names_the_noisiest_measure)
 {
 	struct calibration_measures m = ideal(20000, 4e9);
-	const char *what;
 
 	m.half_trip.high_quartile *= 9; /* no part of the fit */
 	m.reduce.low_quartile *= 0.5;

@@ -20,32 +20,42 @@ static const struct fabric cluster = {
 	.inter_latency_ns = 2000,
 };
 
-static void load(struct dist__profile *profile, const char *name)
+/* What is asked. At first it is of openmpi's model and knows no constants. */
+static struct dist__profile profile;
+
+static void start(void)
+{
+	dist__profile_init(&profile);
+	strcpy(profile.library, "openmpi");
+}
+
+static void finish(void)
+{
+	dist__profile_release(&profile);
+}
+
+TestSuite(messages, .init = start, .fini = finish);
+
+/* Makes it the library's own. */
+static void load(const char *name)
 {
 	struct dist_message message = {""};
 	char path[256];
 
-	snprintf(path, sizeof path, "%s/profiles/%s.yaml", "scenarios", name);
-	cr_assert_eq(dist__profile_load(profile, path, &message), DIST_OK, "%s",
+	finish();
+	snprintf(path, sizeof path, "scenarios/profiles/%s.yaml", name);
+	cr_assert_eq(dist__profile_load(&profile, path, &message), DIST_OK,
+		     "%s", message.text);
+	cr_assert_eq(library_check(&profile, &message), DIST_OK, "%s",
 		     message.text);
-	cr_assert_eq(library_check(profile, &message), DIST_OK, "%s",
-		     message.text);
 }
 
-/* A profile of openmpi's model that knows nothing but these constants. */
-static void start(struct dist__profile *profile)
+static void set(const char *name, double value)
 {
-	dist__profile_init(profile);
-	strcpy(profile->library, "openmpi");
+	cr_assert_eq(dist__profile_set(&profile, name, value), DIST_OK);
 }
 
-static void set(struct dist__profile *profile, const char *name, double value)
-{
-	cr_assert_eq(dist__profile_set(profile, name, value), DIST_OK);
-}
-
-static struct library_estimate ask(const struct dist__profile *profile,
-				   const struct fabric *fabric,
+static struct library_estimate ask(const struct fabric *fabric,
 				   enum dist__op_kind op, size_t numel,
 				   const char *algorithm)
 {
@@ -60,7 +70,7 @@ static struct library_estimate ask(const struct dist__profile *profile,
 	struct dist_message message = {""};
 
 	cr_assert_eq(
-		library_estimate(profile, fabric, &call, &estimate, &message),
+		library_estimate(&profile, fabric, &call, &estimate, &message),
 		DIST_OK, "%s", message.text);
 	return estimate;
 }
@@ -75,80 +85,66 @@ static void expect_near(double got, double wanted)
 
 Test(messages, a_ring_by_hand)
 {
-	struct dist__profile profile;
 	struct library_estimate e;
 
-	start(&profile);
 	profile.message_overhead_ns = 500;
 	profile.reduce_Bps = 5e9;
-	set(&profile, "ring_latency", 0.5);
-	set(&profile, "card_share", 0.8);
-	set(&profile, "copy_GBps", 4);
+	set("ring_latency", 0.5);
+	set("card_share", 0.8);
+	set("copy_GBps", 4);
 	/* 14 messages of 64 B, half the latency, 8 GB/s; 7 x 64 B summed. */
-	e = ask(&profile, &cluster, DIST__ALL_REDUCE, 128, "ring_chunked");
+	e = ask(&cluster, DIST__ALL_REDUCE, 128, "ring_chunked");
 	expect_near(e.latency_ns, 14 * 0.5 * 2500);
 	expect_near(e.transfer_ns, 14 * 64 / 8. + 7 * 64 / 5. + 512 / 4.);
 	cr_expect_str_eq(e.algorithm, "ring_chunked");
 	cr_expect_str_eq(e.ours->name, "ring");
 	cr_expect_eq(e.shape, LIBRARY_STEPS);
 	/* Announced messages know no neighbour. */
-	e = ask(&profile, &cluster, DIST__ALL_REDUCE, 1 << 20, "ring");
+	e = ask(&cluster, DIST__ALL_REDUCE, 1 << 20, "ring");
 	expect_near(e.latency_ns, 14 * (2.8 * 2000 + 500));
-	dist__profile_release(&profile);
 }
 
 Test(messages, sums_out_of_cache_by_hand)
 {
 	const double bytes = 64 << 20;
-	struct dist__profile profile;
 	struct library_estimate e;
 
-	start(&profile);
 	profile.reduce_Bps = 5e9;
-	set(&profile, "uncached", 2);
-	set(&profile, "fresh_GBps", 8);
-	e = ask(&profile, &cluster, DIST__ALL_REDUCE, 16 << 20,
-		"recursive_doubling");
+	set("uncached", 2);
+	set("fresh_GBps", 8);
+	e = ask(&cluster, DIST__ALL_REDUCE, 16 << 20, "recursive_doubling");
 	expect_near(e.transfer_ns,
 		    3 * bytes / 10 + 3 * 2 * bytes / 5 + bytes / 8);
 	/* A ring needs no memory as large as the vector. */
-	e = ask(&profile, &cluster, DIST__ALL_REDUCE, 16 << 20, "ring");
+	e = ask(&cluster, DIST__ALL_REDUCE, 16 << 20, "ring");
 	expect_near(e.transfer_ns,
 		    14. / 8 * bytes / 10 + 7. / 8 * 2 * bytes / 5);
 	/* Nothing is summed here. */
-	e = ask(&profile, &cluster, DIST__BROADCAST, 16 << 20, "binomial");
+	e = ask(&cluster, DIST__BROADCAST, 16 << 20, "binomial");
 	expect_near(e.transfer_ns, 3 * bytes / 10);
-	dist__profile_release(&profile);
 }
 
 Test(messages, trees_by_hand)
 {
 	const double bytes = 1 << 20;
-	struct dist__profile profile;
 
-	start(&profile);
-	set(&profile, "at_once", 1);
-	expect_near(ask(&profile, &cluster, DIST__BROADCAST, 1 << 18,
-			"binomial_over")
+	set("at_once", 1);
+	expect_near(ask(&cluster, DIST__BROADCAST, 1 << 18, "binomial_over")
 			    .transfer_ns,
 		    6 * bytes / 10);
-	expect_near(ask(&profile, &cluster, DIST__BROADCAST, 1 << 18, "binary")
-			    .transfer_ns,
-		    5 * bytes / 10);
-	expect_near(ask(&profile, &cluster, DIST__BROADCAST, 1 << 18,
-			"split_binary")
+	expect_near(
+		ask(&cluster, DIST__BROADCAST, 1 << 18, "binary").transfer_ns,
+		5 * bytes / 10);
+	expect_near(ask(&cluster, DIST__BROADCAST, 1 << 18, "split_binary")
 			    .transfer_ns,
 		    3 * bytes / 10);
 	/* Short ones wait for nobody's bytes. */
-	expect_near(ask(&profile, &cluster, DIST__BROADCAST, 64, "binomial")
-			    .transfer_ns,
+	expect_near(ask(&cluster, DIST__BROADCAST, 64, "binomial").transfer_ns,
 		    3 * 256 / 10.);
-	dist__profile_release(&profile);
 }
 
 Test(messages, of_gpus_and_by_tcp)
 {
-	struct dist__profile profile;
 	struct fabric fabric = cluster;
 	struct library_call call = {.op = DIST__ALL_TO_ALL,
 				    .numel = 16,
@@ -158,7 +154,7 @@ Test(messages, of_gpus_and_by_tcp)
 	struct library_estimate e;
 	struct dist_message message;
 
-	load(&profile, "openmpi");
+	load("openmpi");
 	strcpy(fabric.transport, "tcp-10gbe");
 	strcpy(fabric.gpu, "V100");
 	cr_assert_eq(library_estimate(&profile, &fabric, &call, &e, &message),
@@ -171,46 +167,39 @@ Test(messages, of_gpus_and_by_tcp)
 	/* And no way over PCIe. */
 	expect_near(e.start_ns, 0);
 	expect_near(e.latency_ns, 1000 + 7 * 16000);
-	dist__profile_release(&profile);
 }
 
 /* 7 messages at once: each is as long as it is, not as they are together. */
 Test(messages, of_an_all_to_all_by_hand)
 {
-	struct dist__profile profile;
 	struct fabric fabric = cluster;
 	struct library_estimate e;
 
-	start(&profile);
-	set(&profile, "tcp_message_us", 10);
-	set(&profile, "tcp_announced_us", 20);
-	set(&profile, "tcp_node_GBps", 4);
-	set(&profile, "tcp_eager_GBps", 0.5);
+	set("tcp_message_us", 10);
+	set("tcp_announced_us", 20);
+	set("tcp_node_GBps", 4);
+	set("tcp_eager_GBps", 0.5);
 	strcpy(fabric.transport, "tcp");
-	e = ask(&profile, &fabric, DIST__ALL_TO_ALL, 1024, "linear");
+	e = ask(&fabric, DIST__ALL_TO_ALL, 1024, "linear");
 	expect_near(e.latency_ns, 2000 + 7 * 10000);
 	expect_near(e.transfer_ns, 7 * 512 / 0.5);
-	e = ask(&profile, &fabric, DIST__ALL_TO_ALL, 1 << 18, "linear");
+	e = ask(&fabric, DIST__ALL_TO_ALL, 1 << 18, "linear");
 	expect_near(e.latency_ns, 6 * 2000 + 7 * 30000);
 	expect_near(e.transfer_ns, 7 * 131072 / 4.);
-	dist__profile_release(&profile);
 }
 
 /* One thread sends as much as it gets meanwhile. */
 Test(messages, of_one_thread_by_hand)
 {
 	const double bytes = 1 << 20;
-	struct dist__profile profile;
 	struct library_estimate e;
 
-	start(&profile);
-	set(&profile, "stream_GBps", 4);
-	e = ask(&profile, &cluster, DIST__ALL_REDUCE, 1 << 18, "ring");
+	set("stream_GBps", 4);
+	e = ask(&cluster, DIST__ALL_REDUCE, 1 << 18, "ring");
 	expect_near(e.transfer_ns, 14. / 8 * bytes / 4);
-	set(&profile, "one_thread", 1);
-	e = ask(&profile, &cluster, DIST__ALL_REDUCE, 1 << 18, "ring");
+	set("one_thread", 1);
+	e = ask(&cluster, DIST__ALL_REDUCE, 1 << 18, "ring");
 	expect_near(e.transfer_ns, 14. / 8 * bytes / 2);
-	dist__profile_release(&profile);
 }
 
 /* 4 nodes of 4 processors with a card: what stays inside, what they share. */
@@ -218,39 +207,34 @@ Test(messages, several_ranks_a_node_by_hand)
 {
 	const double bytes = 1 << 20;
 	struct fabric fabric = cluster;
-	struct dist__profile profile;
 	struct library_estimate e;
 
 	fabric.nodes = 4;
 	fabric.node_ranks = 4;
 	fabric.intra = FABRIC_HOST;
 	fabric.intra_Bps = 20e9;
-	start(&profile);
 	/* Two steps inside, of 0.5 us, two out, of four ranks at once. */
-	e = ask(&profile, &fabric, DIST__ALL_REDUCE, 1 << 18,
-		"recursive_doubling");
+	e = ask(&fabric, DIST__ALL_REDUCE, 1 << 18, "recursive_doubling");
 	expect_near(e.latency_ns, 2.8 * (2 * 500 + 2 * 2000));
 	expect_near(e.transfer_ns, 2 * bytes / 20 + 2 * 4 * bytes / 10);
 	/* 3/4 of 15/16 goes to the nearest two partners. */
-	e = ask(&profile, &fabric, DIST__ALL_REDUCE, 1 << 18, "rabenseifner");
+	e = ask(&fabric, DIST__ALL_REDUCE, 1 << 18, "rabenseifner");
 	expect_near(e.transfer_ns,
 		    2 * (3. / 4 * bytes / 20 + 3. / 16 * 4 * bytes / 10));
 	/* Of a gathered vector 3/16 came from inside, 12/16 from outside. */
-	e = ask(&profile, &fabric, DIST__ALL_GATHER, 1 << 18,
-		"recursive_doubling");
+	e = ask(&fabric, DIST__ALL_GATHER, 1 << 18, "recursive_doubling");
 	expect_near(e.transfer_ns,
 		    3. / 16 * bytes / 20 + 12. / 16 * 4 * bytes / 10);
 	/* 3 of 15 parts stay inside, while the others go out. */
-	e = ask(&profile, &fabric, DIST__ALL_TO_ALL, 1 << 18, "linear");
+	e = ask(&fabric, DIST__ALL_TO_ALL, 1 << 18, "linear");
 	expect_near(e.transfer_ns, 12. / 16 * 4 * bytes / 10);
 	/* Of a ring one rank sends out, while others send inside. */
-	e = ask(&profile, &fabric, DIST__ALL_REDUCE, 1 << 18, "ring");
+	e = ask(&fabric, DIST__ALL_REDUCE, 1 << 18, "ring");
 	expect_near(e.transfer_ns, 30. / 16 * bytes / 10);
 	/* Memory of 16 GB/s: each byte there is moved four times, by four. */
-	set(&profile, "memory_GBps", 16);
-	e = ask(&profile, &fabric, DIST__ALL_REDUCE, 1 << 18, "ring");
+	set("memory_GBps", 16);
+	e = ask(&fabric, DIST__ALL_REDUCE, 1 << 18, "ring");
 	expect_near(e.transfer_ns, 30. / 16 * bytes);
-	dist__profile_release(&profile);
 }
 
 /* 8 nodes, of which each two share a card: the nearest exchange by it alone. */
@@ -258,25 +242,20 @@ Test(messages, nodes_that_share_a_card_by_hand)
 {
 	const double bytes = 1 << 20;
 	struct fabric fabric = cluster;
-	struct dist__profile profile;
 	struct library_estimate e;
 
 	fabric.card_nodes = 2;
-	start(&profile);
-	e = ask(&profile, &fabric, DIST__ALL_REDUCE, 1 << 18,
-		"recursive_doubling");
+	e = ask(&fabric, DIST__ALL_REDUCE, 1 << 18, "recursive_doubling");
 	expect_near(e.transfer_ns, (1 + 2 * 2) * bytes / 10);
-	e = ask(&profile, &fabric, DIST__ALL_REDUCE, 1 << 18, "rabenseifner");
+	e = ask(&fabric, DIST__ALL_REDUCE, 1 << 18, "rabenseifner");
 	expect_near(e.transfer_ns, 2 * (4 + 2 * 3) / 8. * bytes / 10);
-	e = ask(&profile, &fabric, DIST__ALL_GATHER, 1 << 18,
-		"recursive_doubling");
+	e = ask(&fabric, DIST__ALL_GATHER, 1 << 18, "recursive_doubling");
 	expect_near(e.transfer_ns, (1 + 2 * 6) / 8. * bytes / 10);
 	/* One of the two sends out at a time. */
-	e = ask(&profile, &fabric, DIST__ALL_REDUCE, 1 << 18, "ring");
+	e = ask(&fabric, DIST__ALL_REDUCE, 1 << 18, "ring");
 	expect_near(e.transfer_ns, 14. / 8 * bytes / 10);
-	e = ask(&profile, &fabric, DIST__BROADCAST, 1 << 18, "binomial");
+	e = ask(&fabric, DIST__BROADCAST, 1 << 18, "binomial");
 	expect_near(e.transfer_ns, 3 * bytes / 10);
-	dist__profile_release(&profile);
 }
 
 /* GPUs of a node reach each other by their links, or by its cards. */
@@ -284,7 +263,6 @@ Test(messages, gpus_of_a_node_by_hand)
 {
 	const double bytes = 1 << 20;
 	struct fabric fabric = cluster;
-	struct dist__profile profile;
 	struct library_estimate e;
 
 	fabric.nodes = 2;
@@ -294,17 +272,13 @@ Test(messages, gpus_of_a_node_by_hand)
 	strcpy(fabric.transport, "slingshot");
 	fabric.intra = FABRIC_NVLINK;
 	fabric.intra_Bps = 50e9;
-	start(&profile);
-	set(&profile, "gpu_links", 0.8);
-	e = ask(&profile, &fabric, DIST__ALL_REDUCE, 1 << 18,
-		"recursive_doubling");
+	set("gpu_links", 0.8);
+	e = ask(&fabric, DIST__ALL_REDUCE, 1 << 18, "recursive_doubling");
 	expect_near(e.transfer_ns, (2 / 40. + 1 / 10.) * bytes);
-	set(&profile, "slingshot_loops", 1);
-	e = ask(&profile, &fabric, DIST__ALL_REDUCE, 1 << 18,
-		"recursive_doubling");
+	set("slingshot_loops", 1);
+	e = ask(&fabric, DIST__ALL_REDUCE, 1 << 18, "recursive_doubling");
 	expect_near(e.latency_ns, 3 * 2.8 * 2000);
 	expect_near(e.transfer_ns, 3 * bytes / 10);
-	dist__profile_release(&profile);
 }
 
 /* ---- the profiles ----------------------------------------------------- */
@@ -328,14 +302,11 @@ Test(messages, choices)
 	};
 
 	for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
-		struct dist__profile profile;
-
-		load(&profile, points[i].profile);
-		cr_expect_str_eq(ask(&profile, &cluster, points[i].op,
-				     points[i].bytes / 4, NULL)
-					 .algorithm,
-				 points[i].algorithm, "point %zu", i);
-		dist__profile_release(&profile);
+		load(points[i].profile);
+		cr_expect_str_eq(
+			ask(&cluster, points[i].op, points[i].bytes / 4, NULL)
+				.algorithm,
+			points[i].algorithm, "point %zu", i);
 	}
 }
 
@@ -347,18 +318,15 @@ Test(messages, more_bytes_take_longer)
 	const struct dist__algorithm *const *all;
 
 	for (size_t i = 0; i < 2; i++) {
-		struct dist__profile profile;
-
-		load(&profile, names[i]);
+		load(names[i]);
 		for (all = dist__algorithms(); *all; all++) {
 			double last = 0;
 
 			if (strcmp((*all)->name, "hierarchical") == 0)
 				continue;
 			for (size_t n = 64; n <= 1 << 26; n *= 2) {
-				struct library_estimate e =
-					ask(&profile, &cluster, (*all)->op, n,
-					    (*all)->name);
+				struct library_estimate e = ask(
+					&cluster, (*all)->op, n, (*all)->name);
 
 				cr_expect_geq(library_time_ns(&e), last,
 					      "%s %s %zu", names[i],
@@ -366,7 +334,6 @@ Test(messages, more_bytes_take_longer)
 				last = library_time_ns(&e);
 			}
 		}
-		dist__profile_release(&profile);
 	}
 }
 
@@ -395,13 +362,12 @@ static double least_bytes(enum dist__op_kind op, const struct fabric *fabric,
 static void expect_possible(const char *profile_name,
 			    const struct fabric *fabric, enum dist__op_kind op)
 {
-	struct dist__profile profile;
 	size_t ranks = (size_t)fabric_ranks(fabric);
 
-	load(&profile, profile_name);
+	load(profile_name);
 	for (size_t numel = 1; numel * ranks <= MOST; numel *= 4) {
 		struct library_estimate e =
-			ask(&profile, fabric, op, numel * ranks, NULL);
+			ask(fabric, op, numel * ranks, NULL);
 		double bytes = 4. * (double)numel * fabric_ranks(fabric);
 		double ns = library_time_ns(&e);
 
@@ -412,7 +378,6 @@ static void expect_possible(const char *profile_name,
 			      profile_name, dist__op_name(op), e.algorithm,
 			      bytes, fabric->nodes, fabric->node_ranks, ns);
 	}
-	dist__profile_release(&profile);
 }
 
 /* Whatever the number of nodes and ranks, no card sends more than it can. */
@@ -436,14 +401,10 @@ Test(messages, no_card_is_faster_than_it_is)
 
 Test(messages, other_ways_to_call_choose_as_any)
 {
-	struct dist__profile profile;
-
-	load(&profile, "mpich");
+	load("mpich");
 	cr_expect_str_eq(
-		ask(&profile, &cluster, DIST__ALL_REDUCE, 4, "non_blocking")
-			.algorithm,
+		ask(&cluster, DIST__ALL_REDUCE, 4, "non_blocking").algorithm,
 		"recursive_doubling");
-	dist__profile_release(&profile);
 }
 
 /* ---- names ------------------------------------------------------------ */
@@ -475,7 +436,6 @@ Test(messages, names_of_others)
 
 Test(messages, what_is_refused)
 {
-	struct dist__profile profile;
 	struct fabric fabric = cluster;
 	struct library_call call = {.op = DIST__ALL_REDUCE,
 				    .numel = 16,
@@ -485,7 +445,6 @@ Test(messages, what_is_refused)
 	struct library_estimate e;
 	struct dist_message message;
 
-	start(&profile);
 	cr_expect_eq(library_estimate(&profile, &fabric, &call, &e, &message),
 		     DIST_ERR_INVALID_ARGUMENT);
 	cr_expect_not_null(strstr(message.text, "\"frogs\": expected ring"));
@@ -498,8 +457,7 @@ Test(messages, what_is_refused)
 	cr_expect_eq(library_estimate(&profile, &fabric, &call, &e, &message),
 		     DIST_ERR_INVALID_ARGUMENT);
 	cr_expect_not_null(strstr(message.text, "not known"));
-	set(&profile, "launch_us", 1);
+	set("launch_us", 1);
 	cr_expect_eq(library_check(&profile, &message),
 		     DIST_ERR_INVALID_ARGUMENT);
-	dist__profile_release(&profile);
 }

@@ -18,7 +18,7 @@ struct pair {
 	struct dist__shared *sides[2];
 };
 
-static void open_pair_of(struct pair *pair, bool crowded)
+static void open_pair(struct pair *pair, bool crowded)
 {
 	struct dist__shared_offer offer;
 
@@ -30,11 +30,6 @@ static void open_pair_of(struct pair *pair, bool crowded)
 	dist__shared_settled(pair->sides[0]);
 }
 
-static void open_pair(struct pair *pair)
-{
-	open_pair_of(pair, false);
-}
-
 static void close_pair(struct pair *pair)
 {
 	for (int i = 0; i < 2; i++) {
@@ -43,11 +38,25 @@ static void close_pair(struct pair *pair)
 	}
 }
 
+static struct pair pair; /* of each test */
+
+static void open_it(void)
+{
+	open_pair(&pair, false);
+}
+
+static void close_it(void)
+{
+	close_pair(&pair);
+}
+
+TestSuite(shared, .init = open_it, .fini = close_it);
+
 /* How often the bell of side i has rung since the last look. */
-static int rings(const struct pair *pair, int i)
+static int rings(int i)
 {
 	char bytes[16];
-	ssize_t n = recv(pair->bells[i], bytes, sizeof bytes, MSG_DONTWAIT);
+	ssize_t n = recv(pair.bells[i], bytes, sizeof bytes, MSG_DONTWAIT);
 
 	return n > 0 ? (int)n : 0;
 }
@@ -131,24 +140,24 @@ static size_t read_some(struct dist__shared *side, size_t done, unsigned turn)
 
 static void stream_through(size_t most)
 {
-	struct pair pair;
+	struct pair two;
 	unsigned turn = 0;
 	size_t done = 0;
 	int status;
 	pid_t pid;
 
-	open_pair(&pair);
-	cr_assert_eq(read_some(pair.sides[0], 0, 1), 0);
+	open_pair(&two, false);
+	cr_assert_eq(read_some(two.sides[0], 0, 1), 0);
 	pid = fork();
 	cr_assert_geq(pid, 0);
 	if (pid == 0)
-		write_stream(pair.sides[1], most);
+		write_stream(two.sides[1], most);
 	while (done < STREAM_BYTES)
-		done += read_some(pair.sides[0], done, turn++);
+		done += read_some(two.sides[0], done, turn++);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert_eq(status, 0);
-	cr_assert_not(dist__shared_has(pair.sides[0]));
-	close_pair(&pair);
+	cr_assert_not(dist__shared_has(two.sides[0]));
+	close_pair(&two);
 }
 
 Test(shared, bytes_come_out_as_they_went_in)
@@ -160,10 +169,8 @@ Test(shared, bytes_come_out_as_they_went_in)
 
 Test(shared, what_lies_in_a_line_is_of_one_message)
 {
-	struct pair pair;
 	const unsigned char *bytes;
 
-	open_pair(&pair);
 	cr_assert_eq(put_at_once(pair.sides[0], "abc", 3), 3);
 	cr_assert_eq(dist__shared_peek(pair.sides[1], &bytes), 3);
 	cr_assert_arr_eq(bytes, "abc", 3);
@@ -181,7 +188,6 @@ Test(shared, what_lies_in_a_line_is_of_one_message)
 	dist__shared_skip(pair.sides[1], 5);
 	cr_assert_eq(dist__shared_peek(pair.sides[1], &bytes), 1);
 	cr_assert_arr_eq(bytes, "i", 1);
-	close_pair(&pair);
 }
 
 /* How many bytes are found when two messages of len lie there. */
@@ -189,14 +195,14 @@ static size_t found_of_two(bool crowded, size_t len)
 {
 	static const char data[256];
 	const unsigned char *bytes;
-	struct pair pair;
+	struct pair two;
 	size_t found;
 
-	open_pair_of(&pair, crowded);
-	cr_assert_eq(put_at_once(pair.sides[0], data, len), len);
-	cr_assert_eq(put_at_once(pair.sides[0], data, len), len);
-	found = dist__shared_peek(pair.sides[1], &bytes);
-	close_pair(&pair);
+	open_pair(&two, crowded);
+	cr_assert_eq(put_at_once(two.sides[0], data, len), len);
+	cr_assert_eq(put_at_once(two.sides[0], data, len), len);
+	found = dist__shared_peek(two.sides[1], &bytes);
+	close_pair(&two);
 	return found;
 }
 
@@ -212,11 +218,9 @@ Test(shared, what_takes_two_lines_is_packed_in_a_crowd)
 
 Test(shared, lines_and_other_bytes_come_in_their_order)
 {
-	struct pair pair;
 	const unsigned char *bytes;
 	char data[8] = "";
 
-	open_pair(&pair);
 	cr_assert_eq(put(pair.sides[0], "a", 1), 1);
 	cr_assert_eq(put_at_once(pair.sides[0], "bcd", 3), 3);
 	cr_assert_eq(put(pair.sides[0], "e", 1), 1);
@@ -229,15 +233,12 @@ Test(shared, lines_and_other_bytes_come_in_their_order)
 	cr_assert_eq(take(pair.sides[1], data + 3, 5), 3);
 	cr_assert_str_eq(data, "abcdef");
 	cr_assert_not(dist__shared_has(pair.sides[1]));
-	close_pair(&pair);
 }
 
 Test(shared, goes_on_without_lines)
 {
-	struct pair pair;
 	char data[3000];
 
-	open_pair(&pair);
 	for (size_t round = 0; round < 3; round++) {
 		for (size_t i = 0; i < sizeof data; i++) {
 			const char byte = byte_of(i + round);
@@ -249,78 +250,66 @@ Test(shared, goes_on_without_lines)
 		for (size_t i = 0; i < sizeof data; i++)
 			cr_assert_eq(data[i], byte_of(i + round));
 	}
-	close_pair(&pair);
 }
 
 Test(shared, parts_are_gathered_and_scattered)
 {
-	struct pair pair;
 	char head[3], tail[9] = "";
 	char text[] = "abcdefg";
 	const struct iovec out[] = {{text, 2}, {text, 0}, {text + 2, 5}};
 	const struct iovec in[] = {{head, sizeof head}, {tail, sizeof tail}};
 
-	open_pair(&pair);
 	cr_assert_eq(dist__shared_put(pair.sides[0], out, 3), 7);
 	cr_assert_eq(dist__shared_take(pair.sides[1], in, 2), 7);
 	cr_assert_eq(memcmp(head, "abc", 3), 0);
 	cr_assert_str_eq(tail, "defg");
-	close_pair(&pair);
 }
 
 Test(shared, rings_once_for_who_sleeps)
 {
-	struct pair pair;
 	char data[8];
 
-	open_pair(&pair);
 	cr_assert_eq(put(pair.sides[0], "x", 1), 1);
-	cr_assert_eq(rings(&pair, 1), 0, "nobody asked");
+	cr_assert_eq(rings(1), 0, "nobody asked");
 	dist__shared_sleep(pair.sides[1]);
 	cr_assert(dist__shared_has(pair.sides[1]), "came before");
 	cr_assert_eq(put(pair.sides[0], "y", 1), 1);
 	cr_assert_eq(put(pair.sides[0], "z", 1), 1);
-	cr_assert_eq(rings(&pair, 1), 1);
+	cr_assert_eq(rings(1), 1);
 	dist__shared_sleep(pair.sides[1]);
 	dist__shared_wake(pair.sides[1]);
 	cr_assert_eq(put(pair.sides[0], "!", 1), 1);
-	cr_assert_eq(rings(&pair, 1), 0, "awake again");
+	cr_assert_eq(rings(1), 0, "awake again");
 	cr_assert_eq(take(pair.sides[1], data, sizeof data), 4);
 	cr_assert_eq(memcmp(data, "xyz!", 4), 0);
-	close_pair(&pair);
 }
 
 Test(shared, rings_when_there_is_room_again)
 {
 	static char data[STREAM_BYTES];
-	struct pair pair;
 	size_t held;
 
-	open_pair(&pair);
 	held = put(pair.sides[0], data, sizeof data);
 	cr_assert_lt(held, sizeof data);
 	cr_assert_not(dist__shared_has_room(pair.sides[0]));
 	dist__shared_sleep(pair.sides[0]);
 	cr_assert_eq(take(pair.sides[1], data, PIECE - 1), PIECE - 1);
-	cr_assert_eq(rings(&pair, 0), 0, "not worth it");
+	cr_assert_eq(rings(0), 0, "not worth it");
 	cr_assert_not(dist__shared_has_room(pair.sides[0]));
 	cr_assert_eq(take(pair.sides[1], data, 1), 1);
-	cr_assert_eq(rings(&pair, 0), 1);
+	cr_assert_eq(rings(0), 1);
 	cr_assert(dist__shared_has_room(pair.sides[0]));
 	cr_assert_eq(put(pair.sides[0], data, 1), 1, "no more than that");
 	dist__shared_sleep(pair.sides[0]);
 	cr_assert_eq(take(pair.sides[1], data, PIECE), PIECE);
-	cr_assert_eq(rings(&pair, 0), 0, "there is nothing to write");
-	close_pair(&pair);
+	cr_assert_eq(rings(0), 0, "there is nothing to write");
 }
 
 Test(shared, puts_a_few_bytes_as_a_whole)
 {
 	static char data[STREAM_BYTES];
-	struct pair pair;
 	size_t held;
 
-	open_pair(&pair);
 	held = put(pair.sides[0], data, sizeof data);
 	cr_assert_eq(take(pair.sides[1], data, PIECE), PIECE);
 	cr_assert_eq(put(pair.sides[0], data, PIECE - 100), PIECE - 100);
@@ -329,31 +318,25 @@ Test(shared, puts_a_few_bytes_as_a_whole)
 	cr_assert_eq(put(pair.sides[0], data, 1), 0);
 	cr_assert_eq(take(pair.sides[1], data, sizeof data), (ssize_t)held);
 	cr_assert_eq(put(pair.sides[0], data, PIECE), PIECE);
-	close_pair(&pair);
 }
 
 Test(shared, has_room_for_who_is_read)
 {
 	char data[100] = "";
-	struct pair pair;
 
-	open_pair(&pair);
 	for (size_t done = 0; done < STREAM_BYTES; done += sizeof data) {
 		cr_assert_eq(put(pair.sides[0], data, sizeof data),
 			     sizeof data);
 		cr_assert_eq(take(pair.sides[1], data, sizeof data),
 			     (ssize_t)sizeof data);
 	}
-	cr_assert_eq(rings(&pair, 0), 0);
-	close_pair(&pair);
+	cr_assert_eq(rings(0), 0);
 }
 
 Test(shared, lent_memory_is_read_until_it_is_recalled)
 {
-	struct pair pair;
 	char here[] = "what was lent", there[sizeof here] = "";
 
-	open_pair(&pair);
 	cr_assert(dist__shared_lends(pair.sides[0]));
 	cr_assert(dist__shared_lends(pair.sides[1]));
 	cr_assert(dist__shared_read(pair.sides[1], there,
@@ -367,7 +350,6 @@ Test(shared, lent_memory_is_read_until_it_is_recalled)
 	cr_assert(dist__shared_read(pair.sides[0], there,
 				    (uint64_t)(uintptr_t)here, sizeof here),
 		  "the other direction");
-	close_pair(&pair);
 }
 
 Test(shared, refuses_what_was_not_offered)

@@ -14,15 +14,29 @@
 #include "trace/recorder.h"
 #include "trace/trace.h"
 
-TestSuite(trace_record, .fini = recording_clean);
+static struct recording r;
+static char path[128]; /* where it goes */
 
-static json_t *load(const char *path)
+static void set_path(void)
+{
+	recording_path(path, sizeof path, "t.json");
+}
+
+TestSuite(trace_record, .init = set_path, .fini = recording_clean);
+
+static json_t *load(void)
 {
 	json_error_t error;
 	json_t *trace = json_load_file(path, 0, &error);
 
 	cr_assert(trace, "%s:%d: %s", path, error.line, error.text);
 	return trace;
+}
+
+static json_t *finish(void)
+{
+	recording_finish(&r);
+	return load();
 }
 
 /* The n-th complete event of a trace. */
@@ -93,17 +107,13 @@ Test(trace_record, parts_are_counted_as_the_profiler_does)
 					    "all_to_allv", "gather"};
 	static const double in[] = {7, 11, 3, 4}, out[] = {14, 5, 5, 8};
 	static const double bytes[] = {56, 44, 12, 32};
-	struct recording r;
-	char path[128];
 	const json_t *args;
 	json_t *trace;
 
-	recording_path(path, sizeof path, "t.json");
 	recording_start(&r, path, -1, 2);
 	for (int i = 0; i < 4; i++)
 		recording_op(&r, 0, ops[i]);
-	recording_finish(&r);
-	trace = load(path);
+	trace = finish();
 	for (size_t i = 0; i < 4; i++) {
 		args = json_object_get(complete_event(trace, i), "args");
 		assert_text(args, "Collective name", names[i]);
@@ -130,16 +140,12 @@ static struct dist__op message(enum dist__op_kind kind, int peer)
 
 Test(trace_record, arguments_are_the_profilers)
 {
-	struct recording r;
-	char path[128];
 	json_t *trace;
 	const json_t *event, *args;
 
-	recording_path(path, sizeof path, "t.json");
 	recording_start(&r, path, -1, 2);
 	recording_all_reduce(&r, 1024);
-	recording_finish(&r);
-	trace = load(path);
+	trace = finish();
 	event = complete_event(trace, 1);
 	assert_text(event, "name", "lockstep:all_reduce");
 	assert_text(event, "cat", "communication");
@@ -179,11 +185,8 @@ Test(trace_record, every_dtype_has_its_word)
 		"ComplexDouble"};
 	struct dist_message problem = {""};
 	struct dist__trace calls;
-	struct recording r;
-	char path[128];
 	json_t *trace;
 
-	recording_path(path, sizeof path, "t.json");
 	recording_start(&r, path, -1, 1);
 	for (int i = 0; i < DIST_NUM_DTYPES; i++) {
 		struct dist__op op = {.kind = DIST__ALL_REDUCE,
@@ -195,8 +198,7 @@ Test(trace_record, every_dtype_has_its_word)
 
 		recording_op(&r, 0, op);
 	}
-	recording_finish(&r);
-	trace = load(path);
+	trace = finish();
 	cr_assert_eq(dist__trace_read(path, &calls, &problem), DIST_OK);
 	cr_assert_eq(calls.num_calls, DIST_NUM_DTYPES);
 	for (size_t i = 0; i < DIST_NUM_DTYPES; i++) {
@@ -218,18 +220,14 @@ Test(trace_record, any_source_is_told_and_not_compared)
 	struct dist__op op = message(DIST__RECV, DIST_ANY_SOURCE);
 	struct dist_message problem = {""};
 	struct dist__trace calls;
-	struct recording r;
-	char path[128];
 	json_t *trace;
 	const json_t *args;
 
 	op.source = 2;
-	recording_path(path, sizeof path, "t.json");
 	recording_start(&r, path, -1, 3);
 	recording_op(&r, 0, op);
 	recording_op(&r, 0, message(DIST__RECV, 1));
-	recording_finish(&r);
-	trace = load(path);
+	trace = finish();
 	args = json_object_get(complete_event(trace, 0), "args");
 	assert_number(args, "Src Rank", 2);
 	assert_number(args, "any_source", 1);
@@ -246,14 +244,10 @@ Test(trace_record, any_source_is_told_and_not_compared)
 
 Test(trace_record, head_tells_the_facts)
 {
-	struct recording r;
-	char path[128];
 	json_t *trace;
 
-	recording_path(path, sizeof path, "t.json");
 	recording_start(&r, path, -1, 3);
-	recording_finish(&r);
-	trace = load(path);
+	trace = finish();
 	assert_number(trace, "schemaVersion", 1);
 	assert_text(trace, "displayTimeUnit", "ms");
 	assert_text(json_object_get(trace, "distributedInfo"), "backend",
@@ -267,16 +261,12 @@ Test(trace_record, head_tells_the_facts)
 
 Test(trace_record, long_groups_are_shortened)
 {
-	struct recording r;
-	char path[128];
 	json_t *trace;
 	const char *ranks;
 
-	recording_path(path, sizeof path, "t.json");
 	recording_start(&r, path, -1, 64);
 	recording_all_reduce(&r, 1);
-	recording_finish(&r);
-	trace = load(path);
+	trace = finish();
 	ranks = json_string_value(json_object_get(
 		json_object_get(complete_event(trace, 0), "args"),
 		"Process Group Ranks"));
@@ -286,18 +276,14 @@ Test(trace_record, long_groups_are_shortened)
 
 Test(trace_record, messages_overlap_on_threads_of_their_own)
 {
-	struct recording r;
-	char path[128];
 	json_t *trace;
 
-	recording_path(path, sizeof path, "t.json");
 	recording_start(&r, path, -1, 2);
 	recording_op(&r, 0, message(DIST__RECV, 1));
 	recording_op(&r, 0, message(DIST__SEND, 1));
 	r.now_ns += r.duration_ns;
 	recording_op(&r, 0, message(DIST__SEND, 1));
-	recording_finish(&r);
-	trace = load(path);
+	trace = finish();
 	assert_number(complete_event(trace, 0), "tid", 2);
 	assert_number(complete_event(trace, 1), "tid", 3);
 	assert_number(complete_event(trace, 2), "tid", 2);
@@ -308,11 +294,9 @@ Test(trace_record, messages_overlap_on_threads_of_their_own)
 	json_decref(trace);
 }
 
-static void record_a_step(const char *path, int part)
+static void record_a_step(const char *to, int part)
 {
-	struct recording r;
-
-	recording_start(&r, path, part, 4);
+	recording_start(&r, to, part, 4);
 	for (int rank = 0; rank < 4; rank++)
 		recording_compute(&r, rank, 1001, "forward");
 	recording_all_reduce(&r, 100);
@@ -320,12 +304,12 @@ static void record_a_step(const char *path, int part)
 	recording_finish(&r);
 }
 
-static size_t slurp(const char *path, char *bytes, size_t size)
+static size_t slurp(const char *from, char *bytes, size_t size)
 {
-	FILE *file = fopen(path, "rb");
+	FILE *file = fopen(from, "rb");
 	size_t n;
 
-	cr_assert(file, "%s", path);
+	cr_assert(file, "%s", from);
 	n = fread(bytes, 1, size, file);
 	fclose(file);
 	return n;
@@ -358,7 +342,6 @@ Test(trace_record, equal_runs_give_equal_bytes)
 Test(trace_record, gz_is_compressed)
 {
 	unsigned char magic[2];
-	char path[128];
 
 	recording_path(path, sizeof path, "t.json.gz");
 	record_a_step(path, -1);
@@ -370,11 +353,9 @@ Test(trace_record, gz_is_compressed)
 /* The parts of all ranks make the file that one recorder of all would have
  * written: each fake rank's clock runs alone, so the collectives are given the
  * same times by hand. */
-static void record_simple(const char *path, int part)
+static void record_simple(const char *to, int part)
 {
-	struct recording r;
-
-	recording_start(&r, path, part, 3);
+	recording_start(&r, to, part, 3);
 	r.now_ns = 5000000123;
 	recording_all_reduce(&r, 10);
 	r.now_ns += 777;
@@ -403,8 +384,6 @@ Test(trace_record, merge_shifts_to_the_earliest_part)
 {
 	struct dist_message text = {""};
 	struct dist__trace trace;
-	struct recording r;
-	char path[128];
 
 	recording_path(path, sizeof path, "t.json.gz");
 	for (int rank = 0; rank < 2; rank++) {
@@ -432,9 +411,8 @@ Test(trace_record, a_part_that_nobody_merges_is_a_trace)
 	struct dist_message message = {""};
 	struct dist__recorder *recorder;
 	struct dist__trace trace;
-	char path[128], part[160];
+	char part[160];
 
-	recording_path(path, sizeof path, "t.json");
 	recorder = dist__recorder_new(path, 1, 2, false);
 	recorder->remote(recorder,
 			 &(struct dist__remote_span){.rank = 1,
@@ -457,9 +435,7 @@ Test(trace_record, a_part_that_nobody_merges_is_a_trace)
 Test(trace_record, merge_of_nothing_is_an_error)
 {
 	struct dist_message text = {""};
-	char path[128];
 
-	recording_path(path, sizeof path, "t.json");
 	cr_assert_eq(dist__recorder_merge(path, 2, &text), DIST_ERR_IO);
 	cr_assert(strstr(text.text, path), "%s", text.text);
 	cr_assert_neq(access(path, F_OK), 0);
@@ -468,8 +444,7 @@ Test(trace_record, merge_of_nothing_is_an_error)
 Test(trace_record, merge_that_cannot_be_written_leaves_nothing)
 {
 	struct dist_message text = {""};
-	struct recording r;
-	char path[128], part[140];
+	char part[140];
 
 	recording_path(path, sizeof path, "full.json");
 	snprintf(part, sizeof part, "%s.rank0.live", path);
@@ -496,7 +471,6 @@ Test(trace_record, unwritable_path_is_an_error)
 
 Test(trace_record, a_device_stays_a_device)
 {
-	struct recording r;
 	struct stat status;
 
 	recording_start(&r, "/dev/null", -1, 1);
@@ -508,11 +482,9 @@ Test(trace_record, a_device_stays_a_device)
 
 Test(trace_record, a_link_stays_a_link)
 {
-	char path[128], name[128];
-	struct recording r;
+	char name[128];
 	struct stat status;
 
-	recording_path(path, sizeof path, "t.json");
 	recording_path(name, sizeof name, "link.json");
 	cr_assert_eq(symlink(path, name), 0);
 	recording_start(&r, name, -1, 1);
@@ -535,11 +507,8 @@ static void count_end(struct dist__op *op, void *arg)
 Test(trace_record, earlier_listener_is_called)
 {
 	struct dist__op op = {.kind = DIST__BARRIER, .peer = -1, .tag = -1};
-	struct recording r;
-	char path[128];
 	int ends = 0;
 
-	recording_path(path, sizeof path, "t.json");
 	recording_start(&r, path, -1, 1);
 	op.on_end = count_end;
 	op.on_end_arg = &ends;
@@ -560,10 +529,7 @@ Test(trace_record, failed_call_tells_its_error)
 	struct dist__op op = {.kind = DIST__BARRIER, .peer = -1, .tag = -1};
 	struct dist__trace trace;
 	struct dist_message text;
-	struct recording r;
-	char path[128];
 
-	recording_path(path, sizeof path, "t.json");
 	recording_start(&r, path, -1, 1);
 	r.error = DIST_ERR_TIMEOUT;
 	cr_assert_eq(r.ranks[0]->ops->run(r.ranks[0], &op), DIST_ERR_TIMEOUT);
@@ -591,9 +557,7 @@ Test(trace_record, threads_record_together)
 {
 	struct dist__trace trace;
 	struct dist_message text;
-	struct recording r;
 	pthread_t threads[4];
-	char path[128];
 
 	recording_path(path, sizeof path, "t.json.gz");
 	recording_start(&r, path, -1, 1);
@@ -665,15 +629,13 @@ Test(trace_record, remote_calls_have_arrows_and_threads_of_their_own)
 	struct dist__recorder *recorder;
 	struct dist__trace read;
 	const json_t *event;
-	char path[128];
 	json_t *trace;
 
-	recording_path(path, sizeof path, "t.json");
 	recorder = dist__recorder_new(path, -1, 2, false);
 	cr_assert(recorder);
 	call_twice(recorder);
 	cr_assert_eq(recorder->finish(recorder, &message), DIST_OK);
-	trace = load(path);
+	trace = load();
 	event = complete_event(trace, 0);
 	assert_text(event, "name", "rpc_sync(add) on rank 1");
 	assert_number(event, "tid", 2);
@@ -701,11 +663,10 @@ Test(trace_record, remote_calls_of_real_ranks_are_merged)
 {
 	struct dist_message message;
 	struct dist__recorder *recorder;
-	char path[128], file[160];
+	char file[160];
 	const json_t *event;
 	json_t *trace;
 
-	recording_path(path, sizeof path, "t.json");
 	for (int rank = 0; rank < 2; rank++) {
 		recorder = dist__recorder_new(path, rank, 2, true);
 		cr_assert(recorder);
@@ -723,7 +684,7 @@ Test(trace_record, remote_calls_of_real_ranks_are_merged)
 		cr_assert_eq(recorder->finish(recorder, &message), DIST_OK);
 	}
 	cr_assert_eq(dist__recorder_merge(path, 2, &message), DIST_OK);
-	trace = load(path);
+	trace = load();
 	event = complete_event(trace, 0);
 	assert_text(event, "name", "remote(f0) on rank 1");
 	assert_number(event, "ts", 0.001);
