@@ -455,39 +455,3 @@ void dist__own_net_advance(struct own_net *net, double now_s)
 		}
 	}
 }
-
-/* ---- what changes ---------------------------------------------------------
- */
-
-void dist__own_net_set_Bps(struct own_net *net, uint32_t number, double Bps)
-{
-	struct own_link *link = &net->links[number];
-
-	link->Bps = Bps;
-	net->all_again = true;
-	make_all_stale(net, link);
-	dist__own_net_touch(net, number);
-}
-
-static bool crosses(const struct own_route *route, uint32_t link)
-{
-	for (uint32_t i = 0; i < route->count; i++)
-		if (route->parts[i].link == link)
-			return true;
-	return false;
-}
-
-void dist__own_net_switch(struct own_net *net, uint32_t number, bool is_on)
-{
-	struct own_flow *flow;
-
-	net->links[number].is_on = is_on;
-	for (flow = is_on ? NULL : net->flows; flow; flow = flow->next) {
-		if (flow->state == OWN_OVER || !crosses(flow->route, number))
-			continue;
-		flow->failed = true;
-		if (flow->class)
-			dist__own_class_leave(net, flow);
-		own_events_set(&net->events, &flow->event, net->now_s);
-	}
-}

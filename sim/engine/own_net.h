@@ -182,11 +182,6 @@ double dist__own_net_next(struct own_net *net);
  * dist__own_net_next, and handles the events of that instant. */
 void dist__own_net_advance(struct own_net *net, double now_s);
 
-/* dist__own_net_set_Bps changes the rate of a link. dist__own_net_switch turns
- * it on or off; turned off, it fails the transfers that cross it. */
-void dist__own_net_set_Bps(struct own_net *net, uint32_t link, double Bps);
-void dist__own_net_switch(struct own_net *net, uint32_t link, bool is_on);
-
 /* ---- own_class.c and own_share.c ----------------------------------------- */
 
 /* A transfer in a class. */
