@@ -8,7 +8,21 @@
 #include "base/statistics.h"
 #include "model/llm/efficiency.h"
 
-TestSuite(llm_kernels);
+static struct llm_measured measured;
+
+static void load(void)
+{
+	struct dist_message message;
+
+	cr_assert(!llm_measured_load(&measured, &message), "%s", message.text);
+}
+
+static void release(void)
+{
+	llm_measured_release(&measured);
+}
+
+TestSuite(llm_kernels, .init = load, .fini = release);
 
 static const struct llm_pace pace = {1, 1, 1};
 
@@ -20,10 +34,10 @@ struct errors {
 	size_t num;
 };
 
-static void add(struct errors *errors, double predicted, double measured)
+static void add(struct errors *errors, double predicted, double ns)
 {
 	cr_assert(errors->num < MOST);
-	errors->of[errors->num++] = fabs(predicted / measured - 1);
+	errors->of[errors->num++] = fabs(predicted / ns - 1);
 }
 
 /* Fails if they are larger than was found, in percent. */
@@ -44,8 +58,7 @@ static void expect_errors(struct errors *errors, const char *what, double half,
 
 /* The device called name, with what kernels reach of the rows of `only`, on it
  * or on `as`. */
-static struct llm_device device_of(const struct llm_measured *measured,
-				   const char *name, const char *as,
+static struct llm_device device_of(const char *name, const char *as,
 				   const char *only)
 {
 	struct llm_device device, kin;
@@ -55,7 +68,7 @@ static struct llm_device device_of(const struct llm_measured *measured,
 	cr_assert(!llm_device_find(&device, name, &message), "%s",
 		  message.text);
 	cr_assert(!llm_device_find(&kin, as, &message), "%s", message.text);
-	cr_assert(!llm_efficiency_set(&device, list, 1, measured, only));
+	cr_assert(!llm_efficiency_set(&device, list, 1, &measured, only));
 	llm_device_release(&kin);
 	return device;
 }
@@ -73,15 +86,14 @@ static bool is_of(const struct llm_gemm_row *row, enum rows rows)
 		       : rows == ONE;
 }
 
-static void add_products(struct errors *errors,
-			 const struct llm_measured *measured, const char *gpu,
-			 const char *as, enum rows rows, const char *use)
+static void add_products(struct errors *errors, const char *gpu, const char *as,
+			 enum rows rows, const char *use)
 {
-	struct llm_device device = device_of(
-		measured, gpu, as, strcmp(gpu, as) == 0 ? "calibration" : NULL);
+	struct llm_device device =
+		device_of(gpu, as, strcmp(gpu, as) == 0 ? "calibration" : NULL);
 
-	for (size_t i = 0; i < measured->gemm.num_rows; i++) {
-		const struct llm_gemm_row *row = &measured->gemm_rows[i];
+	for (size_t i = 0; i < measured.gemm.num_rows; i++) {
+		const struct llm_gemm_row *row = &measured.gemm_rows[i];
 
 		if (strcmp(row->gpu, gpu) == 0 && is_of(row, rows) &&
 		    (!use || strcmp(row->use, use) == 0))
@@ -99,34 +111,20 @@ static const char *const gpus[] = {
 
 #define GPUS (sizeof gpus / sizeof *gpus)
 
-static void load(struct llm_measured *measured)
-{
-	struct dist_message message;
-
-	cr_assert(!llm_measured_load(measured, &message), "%s", message.text);
-}
-
 Test(llm_kernels, products_of_shapes_that_were_held_out)
 {
 	static struct errors one, groups, bursts, fitted;
-	struct llm_measured measured;
 
-	load(&measured);
 	for (size_t i = 0; i < GPUS; i++) {
-		add_products(&fitted, &measured, gpus[i], gpus[i], ONE,
-			     "calibration");
-		add_products(&one, &measured, gpus[i], gpus[i], ONE,
-			     "validation");
-		add_products(&groups, &measured, gpus[i], gpus[i], GROUPS,
-			     "validation");
-		add_products(&bursts, &measured, gpus[i], gpus[i], BURSTS,
-			     "validation");
+		add_products(&fitted, gpus[i], gpus[i], ONE, "calibration");
+		add_products(&one, gpus[i], gpus[i], ONE, "validation");
+		add_products(&groups, gpus[i], gpus[i], GROUPS, "validation");
+		add_products(&bursts, gpus[i], gpus[i], BURSTS, "validation");
 	}
 	expect_errors(&fitted, "GEMM, fitted shapes", 2.2, 11);
 	expect_errors(&one, "GEMM, held-out shapes", 2.3, 8.5);
 	expect_errors(&groups, "grouped GEMM, held-out shapes", 9, 29);
 	expect_errors(&bursts, "GEMM, before B200's clock falls", 18, 48);
-	llm_measured_release(&measured);
 }
 
 /* As a GPU whose products nobody measured is answered. */
@@ -141,32 +139,27 @@ Test(llm_kernels, products_of_gpus_that_were_held_out)
 		     {"GB200", "B200"},
 		     {"B200", "GB200"}};
 	static struct errors errors;
-	struct llm_measured measured;
 
-	load(&measured);
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
 		static struct errors own;
 
 		own.num = 0;
-		add_products(&own, &measured, pairs[i].gpu, pairs[i].as, ONE,
-			     NULL);
+		add_products(&own, pairs[i].gpu, pairs[i].as, ONE, NULL);
 		for (size_t e = 0; e < own.num; e++)
 			errors.of[errors.num++] = own.of[e];
 		expect_errors(&own, pairs[i].gpu, 100, 100);
 	}
 	expect_errors(&errors, "GEMM, held-out GPUs", 11, 18);
-	llm_measured_release(&measured);
 }
 
-static void add_attention(struct errors *errors,
-			  const struct llm_measured *measured, const char *gpu,
+static void add_attention(struct errors *errors, const char *gpu,
 			  const char *library, const char *use)
 {
-	struct llm_device device = device_of(measured, gpu, gpu, "calibration");
+	struct llm_device device = device_of(gpu, gpu, "calibration");
 
-	for (size_t i = 0; i < measured->attention.num_rows; i++) {
+	for (size_t i = 0; i < measured.attention.num_rows; i++) {
 		const struct llm_attention_row *row =
-			&measured->attention_rows[i];
+			&measured.attention_rows[i];
 		double forward, backward;
 
 		if (strcmp(row->gpu, gpu) != 0 ||
@@ -189,35 +182,28 @@ static void add_attention(struct errors *errors,
 Test(llm_kernels, attention_of_shapes_that_were_held_out)
 {
 	static struct errors fitted, held;
-	struct llm_measured measured;
 
-	load(&measured);
 	for (int i = 0; i < 2; i++) {
 		struct errors *errors = i ? &held : &fitted;
 		const char *use = i ? "validation" : "calibration";
 
-		add_attention(errors, &measured, "A100-PCIe-80GB",
-			      "transformer-engine", use);
-		add_attention(errors, &measured, "A100-SXM-80GB", "flash-2",
+		add_attention(errors, "A100-PCIe-80GB", "transformer-engine",
 			      use);
-		add_attention(errors, &measured, "B200", "transformer-engine",
-			      use);
-		add_attention(errors, &measured, "H100-SXM", "cudnn", use);
-		add_attention(errors, &measured, "H100-SXM", "flash-2", use);
+		add_attention(errors, "A100-SXM-80GB", "flash-2", use);
+		add_attention(errors, "B200", "transformer-engine", use);
+		add_attention(errors, "H100-SXM", "cudnn", use);
+		add_attention(errors, "H100-SXM", "flash-2", use);
 	}
 	expect_errors(&fitted, "attention, fitted shapes", 5, 15);
 	expect_errors(&held, "attention, held-out shapes", 7, 19);
-	llm_measured_release(&measured);
 }
 
 /* Of 2022. Its heads of 64 were the faster ones, which is not modelled. */
 Test(llm_kernels, attention_by_an_old_library)
 {
 	static struct errors held;
-	struct llm_measured measured;
 	struct llm_device device;
 
-	load(&measured);
 	for (size_t i = 0; i < measured.attention.num_rows; i++) {
 		const struct llm_attention_row *row =
 			&measured.attention_rows[i];
@@ -225,8 +211,7 @@ Test(llm_kernels, attention_by_an_old_library)
 		if (strcmp(row->implementation, "flash-1") != 0 ||
 		    strcmp(row->use, "validation") != 0)
 			continue;
-		device =
-			device_of(&measured, row->gpu, row->gpu, "calibration");
+		device = device_of(row->gpu, row->gpu, "calibration");
 		add(&held,
 		    llm_attention_ns(&device, row->precision, &pace,
 				     &row->attention, false) +
@@ -237,7 +222,6 @@ Test(llm_kernels, attention_by_an_old_library)
 	}
 	cr_assert_eq(held.num, 24);
 	expect_errors(&held, "attention, FlashAttention 1", 20, 30);
-	llm_measured_release(&measured);
 }
 
 /* PyTorch's own without a mask: with one it makes and adds the mask, which
@@ -245,10 +229,8 @@ Test(llm_kernels, attention_by_an_old_library)
 Test(llm_kernels, unfused_attention)
 {
 	static struct errors errors;
-	struct llm_measured measured;
 	struct llm_device device;
 
-	load(&measured);
 	for (size_t i = 0; i < measured.attention.num_rows; i++) {
 		const struct llm_attention_row *row =
 			&measured.attention_rows[i];
@@ -257,7 +239,7 @@ Test(llm_kernels, unfused_attention)
 		if (row->attention.library != LLM_UNFUSED ||
 		    row->attention.causal)
 			continue;
-		device = device_of(&measured, row->gpu, row->gpu, NULL);
+		device = device_of(row->gpu, row->gpu, NULL);
 		ns = llm_attention_ns(&device, row->precision, &pace,
 				      &row->attention, false);
 		if (row->products > 1)
@@ -267,5 +249,4 @@ Test(llm_kernels, unfused_attention)
 		llm_device_release(&device);
 	}
 	expect_errors(&errors, "unfused attention", 10, 32);
-	llm_measured_release(&measured);
 }

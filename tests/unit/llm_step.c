@@ -8,46 +8,48 @@
 
 static struct dist_message message;
 
-struct setting {
+/* What is asked about, once set_up() has been called. */
+static struct {
 	struct llm_architecture model;
 	struct llm_layout layout;
 	struct llm_device device;
 	struct dist__profile profile;
 	struct fabric fabric;
 	struct llm_cluster cluster;
-};
+} s;
 
-static void set_up(struct setting *s, const char *model, int gpus)
+static void set_up(const char *model, int gpus)
 {
-	*s = (struct setting){.layout = {.gpus = 0}};
-	cr_assert_eq(llm_architecture_find(&s->model, model, &message), DIST_OK,
+	cr_assert_eq(llm_architecture_find(&s.model, model, &message), DIST_OK,
 		     "%s", message.text);
-	cr_assert_eq(llm_device_find(&s->device, "H100", &message), DIST_OK);
-	cr_assert_eq(dist__profile_load(&s->profile,
+	cr_assert_eq(llm_device_find(&s.device, "H100", &message), DIST_OK);
+	cr_assert_eq(dist__profile_load(&s.profile,
 					"scenarios/profiles/nccl.yaml",
 					&message),
 		     DIST_OK);
-	s->fabric = (struct fabric){
+	s.fabric = (struct fabric){
 		GPUS((gpus + 7) / 8, 8, "H100", FABRIC_NVSWITCH, 450e9),
 		CARDS("ib", 8, 50e9)};
-	s->cluster = (struct llm_cluster){.device = &s->device,
-					  .profile = &s->profile,
-					  .fabric = &s->fabric,
-					  .efficiency = 1};
-	llm_layout_init(&s->layout);
-	s->layout.gpus = gpus;
-	s->layout.seq = 4096;
-	s->layout.micro_batch = 1;
-	s->layout.global_batch = gpus * 4;
+	s.cluster = (struct llm_cluster){.device = &s.device,
+					 .profile = &s.profile,
+					 .fabric = &s.fabric,
+					 .efficiency = 1};
+	llm_layout_init(&s.layout);
+	s.layout.gpus = gpus;
+	s.layout.seq = 4096;
+	s.layout.micro_batch = 1;
+	s.layout.global_batch = gpus * 4;
 }
 
-static void tear_down(struct setting *s)
+static void tear_down(void)
 {
-	llm_device_release(&s->device);
-	dist__profile_release(&s->profile);
+	llm_device_release(&s.device);
+	dist__profile_release(&s.profile);
 }
 
-static struct llm_answer answer(struct setting *s)
+TestSuite(llm_step, .fini = tear_down);
+
+static struct llm_answer answer(void)
 {
 	const char *option = "";
 	struct llm_pace pace;
@@ -55,14 +57,14 @@ static struct llm_answer answer(struct setting *s)
 	struct llm_work work;
 
 	cr_assert_eq(
-		llm_layout_complete(&s->layout, &s->model, &option, &message),
+		llm_layout_complete(&s.layout, &s.model, &option, &message),
 		DIST_OK, "%s: %s", option, message.text);
-	pace = llm_pace_of(&s->device, s->layout.precision);
-	cr_assert_eq(llm_work_init(&work, &s->model, &s->layout, &s->device,
-				   &pace, &message),
+	pace = llm_pace_of(&s.device, s.layout.precision);
+	cr_assert_eq(llm_work_init(&work, &s.model, &s.layout, &s.device, &pace,
+				   &message),
 		     DIST_OK, "%s", message.text);
-	cr_assert_eq(llm_step(&got, &work, &s->cluster, &message), DIST_OK,
-		     "%s", message.text);
+	cr_assert_eq(llm_step(&got, &work, &s.cluster, &message), DIST_OK, "%s",
+		     message.text);
 	return got;
 }
 
@@ -81,19 +83,17 @@ static double sum_of(const struct llm_breakdown *parts)
 Test(llm_step, its_parts_add_up)
 {
 	struct llm_answer got;
-	struct setting s;
 
-	set_up(&s, "Llama-3-70B", 64);
+	set_up("Llama-3-70B", 64);
 	s.layout.tp = 4;
 	s.layout.pp = 4;
 	s.layout.vpp = 5;
-	got = answer(&s);
+	got = answer();
 	cr_assert_float_eq(sum_of(&got.breakdown) / got.step_ns, 1, 1e-9);
 	cr_assert_float_eq(got.tokens_per_s_gpu,
 			   256.0 * 4096 / 64 / (got.step_ns / 1e9), 1e-6);
 	cr_assert(got.low_ns < got.step_ns && got.step_ns < got.high_ns);
 	cr_assert(got.mfu > 0.2 && got.mfu < 0.7, "%g", got.mfu);
-	tear_down(&s);
 }
 
 /* (pp - 1) / micro-batches of what a stage computes, by vpp less. */
@@ -101,39 +101,35 @@ Test(llm_step, the_bubble_is_that_of_its_schedule)
 {
 	double plain, interleaved, zero;
 	struct llm_answer got;
-	struct setting s;
 
-	set_up(&s, "Llama-2-70B", 32);
+	set_up("Llama-2-70B", 32);
 	s.layout.tp = 8;
 	s.layout.pp = 4;
 	s.layout.global_batch = 64;
-	got = answer(&s);
+	got = answer();
 	plain = got.breakdown.bubble_ns;
 	cr_assert_float_eq(plain / (got.step_ns * 3 / 64), 1, 0.1, "%g of %g",
 			   plain, got.step_ns);
 	s.layout.vpp = 5;
-	interleaved = answer(&s).breakdown.bubble_ns;
+	interleaved = answer().breakdown.bubble_ns;
 	cr_assert_float_eq(interleaved * 5 / plain, 1, 0.05);
 	s.layout.vpp = 1;
 	s.layout.schedule = LLM_ZERO_BUBBLE;
-	zero = answer(&s).breakdown.bubble_ns;
+	zero = answer().breakdown.bubble_ns;
 	cr_assert(zero > 0 && zero < 0.7 * plain, "%g of %g", zero, plain);
-	tear_down(&s);
 }
 
 /* What does not fit beside computing waits for the cards. */
 Test(llm_step, slow_cards_expose_gathers)
 {
 	double fast, slow;
-	struct setting s;
 
-	set_up(&s, "Llama-3-8B", 64);
+	set_up("Llama-3-8B", 64);
 	s.layout.shard = LLM_FSDP;
-	fast = answer(&s).breakdown.exposed_ns[LLM_DP];
+	fast = answer().breakdown.exposed_ns[LLM_DP];
 	s.fabric.card_Bps /= 16;
-	slow = answer(&s).breakdown.exposed_ns[LLM_DP];
+	slow = answer().breakdown.exposed_ns[LLM_DP];
 	cr_assert_gt(slow, 8 * fast);
-	tear_down(&s);
 }
 
 /* In a pipeline only the last micro-batch sums gradients, and parameters that
@@ -141,37 +137,33 @@ Test(llm_step, slow_cards_expose_gathers)
 Test(llm_step, fsdp_in_a_pipeline_sums_once)
 {
 	double few, kept;
-	struct setting s;
 
-	set_up(&s, "Llama-3-8B", 64);
+	set_up("Llama-3-8B", 64);
 	s.layout.shard = LLM_FSDP;
 	s.layout.pp = 4;
 	s.layout.reshard = false;
-	few = answer(&s).breakdown.exposed_ns[LLM_DP];
+	few = answer().breakdown.exposed_ns[LLM_DP];
 	s.layout.global_batch *= 4;
-	kept = answer(&s).breakdown.exposed_ns[LLM_DP];
+	kept = answer().breakdown.exposed_ns[LLM_DP];
 	cr_assert(few > 0 && kept == few, "%g, then %g", few, kept);
 	s.layout.reshard = true;
-	cr_assert_gt(answer(&s).breakdown.exposed_ns[LLM_DP], 1.5 * kept);
-	tear_down(&s);
+	cr_assert_gt(answer().breakdown.exposed_ns[LLM_DP], 1.5 * kept);
 }
 
 /* nanotron's ranks copy the piece of each rank of each parameter by itself. */
 Test(llm_step, pieces_are_copied_one_by_one)
 {
 	double whole, pieces;
-	struct setting s;
 
-	set_up(&s, "Llama-2-7B", 64);
-	whole = answer(&s).breakdown.other_ns;
+	set_up("Llama-2-7B", 64);
+	whole = answer().breakdown.other_ns;
 	s.layout.piecewise = true;
-	pieces = answer(&s).breakdown.other_ns - whole;
+	pieces = answer().breakdown.other_ns - whole;
 	cr_assert_float_eq(pieces / ((32 * 6 + 2) * 64 * 10e3), 1, 0.02);
 	s.layout.shard = LLM_DDP; /* shares nothing */
-	pieces = answer(&s).breakdown.other_ns;
+	pieces = answer().breakdown.other_ns;
 	s.layout.piecewise = false;
-	cr_assert_float_eq(pieces, answer(&s).breakdown.other_ns, 1);
-	tear_down(&s);
+	cr_assert_float_eq(pieces, answer().breakdown.other_ns, 1);
 }
 
 /* Copies to the host's memory cost what no pass hides: twice as slow a link
@@ -180,47 +172,43 @@ Test(llm_step, slow_hosts_expose_offloaded_layers)
 {
 	double whole, fast, slow;
 	struct llm_answer got;
-	struct setting s;
 
-	set_up(&s, "Llama-3-8B", 8);
+	set_up("Llama-3-8B", 8);
 	s.layout.shard = LLM_FSDP;
-	whole = answer(&s).step_ns;
+	whole = answer().step_ns;
 	s.layout.offload_layers = 2;
-	cr_assert_eq(answer(&s).step_ns, whole);
+	cr_assert_eq(answer().step_ns, whole);
 	s.layout.offload_layers = 32;
 	s.device.host_Bps /= 4;
-	fast = answer(&s).breakdown.offload_ns;
-	got = answer(&s);
+	fast = answer().breakdown.offload_ns;
+	got = answer();
 	cr_assert_float_eq(sum_of(&got.breakdown) / got.step_ns, 1, 1e-9);
 	s.device.host_Bps /= 2;
-	slow = answer(&s).breakdown.offload_ns;
+	slow = answer().breakdown.offload_ns;
 	s.device.host_Bps /= 2;
 	/* Exposed: copies less what hides them, which stays. */
-	cr_assert_float_eq((answer(&s).breakdown.offload_ns - slow) /
+	cr_assert_float_eq((answer().breakdown.offload_ns - slow) /
 				   (2 * (slow - fast)),
 			   1, 1e-6);
-	tear_down(&s);
 }
 
 /* Groups of one node gather parameters within it. */
 Test(llm_step, groups_of_zero1_gather_within_a_node)
 {
 	struct llm_answer whole, groups;
-	struct setting s;
 
-	set_up(&s, "Llama-2-7B", 64);
+	set_up("Llama-2-7B", 64);
 	s.fabric.card_Bps /= 4;
 	s.layout.micro_batch = 4;
 	s.layout.gradient_bytes = 2;
 	s.layout.overlap_param = false;
-	whole = answer(&s);
+	whole = answer();
 	s.layout.shard_ranks = 8;
-	groups = answer(&s);
+	groups = answer();
 	cr_expect_lt(groups.breakdown.exposed_ns[LLM_DP],
 		     whole.breakdown.exposed_ns[LLM_DP]);
 	cr_expect_gt(groups.breakdown.compute_ns[LLM_OPTIMIZER],
 		     4 * whole.breakdown.compute_ns[LLM_OPTIMIZER]);
-	tear_down(&s);
 }
 
 /* Layers that are made again take no longer on slow cards: parameters are there
@@ -228,53 +216,47 @@ Test(llm_step, groups_of_zero1_gather_within_a_node)
 Test(llm_step, what_is_made_again_is_gathered_once)
 {
 	struct llm_answer fast, slow, kept;
-	struct setting s;
 
-	set_up(&s, "Llama-2-7B", 64);
+	set_up("Llama-2-7B", 64);
 	s.layout.shard = LLM_FSDP;
 	s.layout.recompute = LLM_RECOMPUTE_FULL;
-	fast = answer(&s);
+	fast = answer();
 	s.fabric.card_Bps /= 16;
-	slow = answer(&s);
+	slow = answer();
 	s.layout.recompute = LLM_RECOMPUTE_NONE;
-	kept = answer(&s);
+	kept = answer();
 	cr_expect_float_eq(slow.breakdown.recompute_ns,
 			   fast.breakdown.recompute_ns, 1);
 	cr_expect_gt(slow.breakdown.exposed_ns[LLM_DP],
 		     fast.breakdown.exposed_ns[LLM_DP]);
 	cr_expect_lt(slow.breakdown.exposed_ns[LLM_DP],
 		     kept.breakdown.exposed_ns[LLM_DP]);
-	tear_down(&s);
 }
 
 /* A token goes to a node once, not to each of its experts. */
 Test(llm_step, a_plain_exchange_sends_more)
 {
 	double once, each;
-	struct setting s;
 
-	set_up(&s, "Qwen3-30B-A3B", 16);
+	set_up("Qwen3-30B-A3B", 16);
 	s.layout.ep = 16;
-	once = answer(&s).breakdown.exposed_ns[LLM_EP];
+	once = answer().breakdown.exposed_ns[LLM_EP];
 	s.layout.plain_exchange = true;
-	each = answer(&s).breakdown.exposed_ns[LLM_EP];
+	each = answer().breakdown.exposed_ns[LLM_EP];
 	cr_assert(each > 2 * once && each < 6 * once, "%g, %g", once, each);
-	tear_down(&s);
 }
 
 /* Small layers wait for the processor, with CUDA graphs for less long. */
 Test(llm_step, a_processor_bounds_small_layers)
 {
 	double graphed, eager;
-	struct setting s;
 
-	set_up(&s, "Qwen3-30B-A3B", 8);
+	set_up("Qwen3-30B-A3B", 8);
 	s.layout.ep = 8;
-	graphed = answer(&s).breakdown.other_ns;
+	graphed = answer().breakdown.other_ns;
 	s.cluster.software = LLM_EAGER;
-	eager = answer(&s).breakdown.other_ns;
+	eager = answer().breakdown.other_ns;
 	cr_assert_gt(eager, 2 * graphed);
-	tear_down(&s);
 }
 
 /* ZeRO-2 keeps a shard of the gradients' sums, so that it sums them in each
@@ -285,21 +267,20 @@ Test(llm_step, zero2_sums_in_each_micro_batch)
 		int micro_batches;
 		double times;
 	} cases[] = {{1, 1}, {4, 4}};
-	struct setting s;
 
-	set_up(&s, "Llama-3-8B", 64);
+	set_up("Llama-3-8B", 64);
 	s.layout.overlap_grad = false;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		double zero1, zero2, sum, gather;
 
 		s.layout.global_batch = 64 * cases[i].micro_batches;
 		s.layout.shard = LLM_ZERO1;
-		zero1 = answer(&s).breakdown.exposed_ns[LLM_DP];
+		zero1 = answer().breakdown.exposed_ns[LLM_DP];
 		s.layout.shard = LLM_ZERO2;
-		zero2 = answer(&s).breakdown.exposed_ns[LLM_DP];
+		zero2 = answer().breakdown.exposed_ns[LLM_DP];
 		s.layout.overlap_grad = true;
 		s.layout.shard = LLM_ZERO1;
-		gather = answer(&s).breakdown.exposed_ns[LLM_DP];
+		gather = answer().breakdown.exposed_ns[LLM_DP];
 		s.layout.overlap_grad = false;
 		sum = zero1 - gather;
 		cr_expect(cases[i].times == 1 ? zero1 == zero2
@@ -307,63 +288,57 @@ Test(llm_step, zero2_sums_in_each_micro_batch)
 			  "%d micro-batches: %g and %g ms",
 			  cases[i].micro_batches, zero1 / 1e6, zero2 / 1e6);
 	}
-	tear_down(&s);
 }
 
 /* Of small layers whose attention is not fused it launches more kernels, 3 ms a
  * layer in all, by Python. */
 Test(llm_step, a_processor_bounds_unfused_layers)
 {
-	struct setting s;
 	double ms;
 
-	set_up(&s, "GPT-2-medium", 1);
+	set_up("GPT-2-medium", 1);
 	s.layout.attention = LLM_UNFUSED;
 	s.layout.seq = 128;
 	s.layout.global_batch = 1;
 	for (int i = 0; i < 2; i++) {
 		s.cluster.software = i ? LLM_OLD : LLM_EAGER;
-		ms = answer(&s).step_ns / 1e6 / s.model.layers;
+		ms = answer().step_ns / 1e6 / s.model.layers;
 		cr_expect(ms > 3 && ms < 6, "%g ms a layer", ms);
 	}
-	tear_down(&s);
 }
 
 /* What elementwise kernels of one layer and micro-batch read and write, a row
  * that is routed. */
-static double row_bytes(struct setting *s)
+static double row_bytes(void)
 {
-	s->device.launch_ns = 0;
+	s.device.launch_ns = 0;
 
-	const struct llm_answer got = answer(s);
-	const struct llm_pace pace =
-		llm_pace_of(&s->device, s->layout.precision);
+	const struct llm_answer got = answer();
+	const struct llm_pace pace = llm_pace_of(&s.device, s.layout.precision);
 	const double rate =
-		s->device.memory_Bps * s->device.copy_share * pace.memory;
-	const double rows = (double)s->layout.seq * s->model.top_k;
+		s.device.memory_Bps * s.device.copy_share * pace.memory;
+	const double rows = (double)s.layout.seq * s.model.top_k;
 
 	return got.breakdown.compute_ns[LLM_ELEMENTWISE] / 1e9 * rate / rows /
-	       (s->model.layers * llm_micro_batches(&s->layout));
+	       (s.model.layers * llm_micro_batches(&s.layout));
 }
 
 /* Kernel by kernel, in 32 bits: 28 bytes an element forward, 36 backward. */
 Test(llm_step, eager_biases_of_experts_pass_through_memory)
 {
 	double with, without;
-	struct setting s;
 
-	set_up(&s, "gpt-oss-20b", 8);
+	set_up("gpt-oss-20b", 8);
 	s.layout.ep = 8;
 	s.cluster.software = LLM_EAGER;
-	with = row_bytes(&s);
+	with = row_bytes();
 	s.model.biases = false;
-	without = row_bytes(&s);
+	without = row_bytes();
 	cr_assert_float_eq((with - without) / s.model.hidden, 64, 1);
 	s.cluster.software = LLM_GRAPHED;
-	without = row_bytes(&s);
+	without = row_bytes();
 	s.model.biases = true;
-	cr_assert_float_eq((row_bytes(&s) - without) / s.model.hidden, 0, 1);
-	tear_down(&s);
+	cr_assert_float_eq((row_bytes() - without) / s.model.hidden, 0, 1);
 }
 
 /* Tokens that came once to a rank are put in order once: four copies less, each
@@ -371,14 +346,12 @@ Test(llm_step, eager_biases_of_experts_pass_through_memory)
 Test(llm_step, a_plain_exchange_sorts_twice)
 {
 	double once;
-	struct setting s;
 
-	set_up(&s, "Qwen3-30B-A3B", 8);
+	set_up("Qwen3-30B-A3B", 8);
 	s.layout.ep = 8;
-	once = row_bytes(&s);
+	once = row_bytes();
 	s.layout.plain_exchange = true;
-	cr_assert_float_eq((row_bytes(&s) - once) / s.model.hidden, 4 * 4, 0.5);
-	tear_down(&s);
+	cr_assert_float_eq((row_bytes() - once) / s.model.hidden, 4 * 4, 0.5);
 }
 
 /* Of an expert of width w activation reads and writes 3 w forward, 5 w
@@ -386,22 +359,20 @@ Test(llm_step, a_plain_exchange_sorts_twice)
 Test(llm_step, experts_of_mxfp8_are_one_kernel)
 {
 	double fused, plain;
-	struct setting s;
 
-	set_up(&s, "Qwen3-30B-A3B", 8);
+	set_up("Qwen3-30B-A3B", 8);
 	llm_device_release(&s.device);
 	cr_assert_eq(llm_device_find(&s.device, "B200", &message), DIST_OK);
 	s.layout.ep = 8;
 	s.layout.precision = LLM_MXFP8;
-	fused = row_bytes(&s);
+	fused = row_bytes();
 	s.layout.fused_experts = false;
-	plain = row_bytes(&s);
+	plain = row_bytes();
 	cr_assert_float_eq((plain - fused) / s.model.expert_ffn, 28, 1.5);
 	s.layout.precision = LLM_BF16;
-	plain = row_bytes(&s);
+	plain = row_bytes();
 	s.layout.fused_experts = true;
-	cr_assert_float_eq(row_bytes(&s), plain, 1);
-	tear_down(&s);
+	cr_assert_float_eq(row_bytes(), plain, 1);
 }
 
 /* DeepSpeed of 2022 adds gradients up in kernels beside the products: more
@@ -411,18 +382,16 @@ Test(llm_step, old_software_adds_gradients_up_by_itself)
 	const double *known = llm_constants_known()->value;
 	double bytes = known[LLM_ACCUMULATE_OLD] - known[LLM_ACCUMULATE_BYTES];
 	struct llm_parameters parameters;
-	struct setting s;
 	double before, rows;
 
-	set_up(&s, "Llama-2-7B", 1);
+	set_up("Llama-2-7B", 1);
 	llm_count_parameters(&s.model, &parameters);
 	s.model.top_k = 1;
 	s.cluster.software = LLM_EAGER;
-	before = row_bytes(&s);
+	before = row_bytes();
 	s.cluster.software = LLM_OLD;
 	rows = (double)s.layout.seq * s.model.layers;
-	cr_assert_float_eq((row_bytes(&s) - before) * rows /
+	cr_assert_float_eq((row_bytes() - before) * rows /
 				   (bytes * parameters.total),
 			   1, 0.01);
-	tear_down(&s);
 }
