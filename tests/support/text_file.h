@@ -23,16 +23,16 @@ void text_file(char *path, const char *text);
 		unlink(path);                                                  \
 	} while (0)
 
-/* TEXT_LOADER defines load(text, into, message), which has `read` find text in
+/* TEXT_LOADER defines load(text, into, why), which has `read` find text in
  * a file and fill a `type` from it. */
 #define TEXT_LOADER(load, read, type)                                          \
 	/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type */               \
 	static enum dist_error load(const char *text, type *into,              \
-				    struct dist_message *message)              \
+				    struct dist_message *why)                  \
 	{                                                                      \
 		enum dist_error error;                                         \
                                                                                \
-		with_text_file(text, path, error = read(into, path, message)); \
+		with_text_file(text, path, error = read(into, path, why));     \
 		return error;                                                  \
 	}
 

@@ -212,102 +212,94 @@ Test(dump, the_place_follows_from_the_pattern)
 
 /* ---- put together ------------------------------------------------------- */
 
-static void add(struct check_diagnosis *diagnosis,
-		const struct check_dump *dump)
+static struct check_diagnosis d;
+
+static void release(void)
+{
+}
+
+TestSuite(dump, .fini = release);
+
+static void add(const struct check_dump *dump)
 {
 	char message[256];
 
-	cr_assert(check_diagnosis_add(diagnosis, dump, message), "%s", message);
+	cr_assert(check_diagnosis_add(&d, dump, message), "%s", message);
 }
 
 Test(dump, ranks_without_a_dump_are_neither_well_nor_lost)
 {
-	struct check_diagnosis d = {.board = NULL};
 	struct check_dump dump = dump_of(0);
 	struct check_verdict verdict;
 
 	block(&dump, 1, TIMEOUT);
-	add(&d, &dump);
+	add(&dump);
 	cr_expect(check_diagnosis_missing(&d, 1));
 	cr_expect_not(check_diagnosis_missing(&d, 0));
 	verdict = check_diagnose(&d);
 	cr_expect_eq(verdict.kind, CHECK_TIMEOUT);
-	check_diagnosis_release(&d);
 }
 
 Test(dump, a_rank_that_others_lost_and_that_left_none_is_lost)
 {
-	struct check_diagnosis d = {.board = NULL};
 	struct check_verdict verdict;
 
 	for (uint32_t rank = 0; rank < 2; rank++) {
 		struct check_dump dump = dump_of(rank);
 
 		block(&dump, 1, PEER_LOST);
-		add(&d, &dump);
+		add(&dump);
 	}
 	verdict = check_diagnose(&d);
 	cr_expect_eq(verdict.kind, CHECK_LOST);
 	cr_expect_eq(verdict.rank, 2);
-	check_diagnosis_release(&d);
 }
 
 Test(dump, a_rank_lost_to_one_that_timed_out_is_late)
 {
-	struct check_diagnosis d = {.board = NULL};
-
 	for (uint32_t rank = 0; rank < 2; rank++) {
 		struct check_dump dump = dump_of(rank);
 
 		block(&dump, 1, rank == 0 ? TIMEOUT : PEER_LOST);
-		add(&d, &dump);
+		add(&dump);
 	}
 	cr_expect_eq(check_diagnose(&d).kind, CHECK_TIMEOUT);
-	check_diagnosis_release(&d);
 }
 
 Test(dump, nothing_has_failed_is_a_status)
 {
-	struct check_diagnosis d = {.board = NULL};
 	struct check_dump dump = dump_of(2);
 
 	block(&dump, 1, 0);
-	add(&d, &dump);
+	add(&dump);
 	cr_expect_eq(check_diagnose(&d).kind, CHECK_STATUS);
-	check_diagnosis_release(&d);
 }
 
 Test(dump, memory_touched_too_early_needs_no_failure)
 {
-	struct check_diagnosis d = {.board = NULL};
 	struct check_dump dump = dump_of(2);
 
 	dump.slot.state = CHECK_RANK_RUNNING;
 	dump.slot.hazard.kind = CHECK_HAZARD_WRITTEN;
-	add(&d, &dump);
+	add(&dump);
 	cr_expect_eq(check_diagnose(&d).kind, CHECK_HAZARD);
-	check_diagnosis_release(&d);
 }
 
 Test(dump, all_that_finished_are_fine)
 {
-	struct check_diagnosis d = {.board = NULL};
-
 	for (uint32_t rank = 0; rank < 3; rank++) {
 		struct check_dump dump = dump_of(rank);
 
 		dump.slot.state = CHECK_RANK_FINISHED;
-		add(&d, &dump);
+		add(&dump);
 	}
 	cr_expect_eq(check_diagnose(&d).kind, CHECK_FINE);
-	check_diagnosis_release(&d);
 }
 
 /* Each rank's clock began at another time; rank 2 called when the others had
  * given up already. */
 Test(dump, a_call_after_the_first_timeout_came_too_late)
 {
-	struct check_diagnosis d = {.board = NULL};
 	struct check_verdict verdict;
 
 	for (uint32_t rank = 0; rank < 3; rank++) {
@@ -320,36 +312,32 @@ Test(dump, a_call_after_the_first_timeout_came_too_late)
 			block(&dump, start_ns + 10, TIMEOUT);
 		else
 			block(&dump, start_ns + 5000, ABORTED);
-		add(&d, &dump);
+		add(&dump);
 	}
 	verdict = check_diagnose(&d);
 	cr_expect_eq(verdict.kind, CHECK_TIMEOUT);
 	cr_expect_eq(verdict.rank, 2);
 	cr_expect_eq(d.board->slots[2].state, CHECK_RANK_RUNNING);
 	cr_expect_eq(d.board->slots[2].calls, 0);
-	check_diagnosis_release(&d);
 }
 
 Test(dump, those_of_another_job_and_second_ones_are_refused)
 {
-	struct check_diagnosis d = {.board = NULL};
 	struct check_dump dump = dump_of(0);
 	char message[256];
 
-	add(&d, &dump);
+	add(&dump);
 	cr_expect_not(check_diagnosis_add(&d, &dump, message));
 	cr_expect(strstr(message, "a second dump of rank 0"));
 	dump.rank = 1;
 	strcpy(dump.job, "b");
 	cr_expect_not(check_diagnosis_add(&d, &dump, message));
 	cr_expect(strstr(message, "expected one of job a"));
-	check_diagnosis_release(&d);
 }
 
 /* A gap of which nobody has records is not walked. */
 Test(dump, a_count_that_is_nonsense_takes_no_time)
 {
-	struct check_diagnosis d = {.board = NULL};
 	clock_t begun = clock();
 	struct check_dump dump;
 
@@ -358,11 +346,10 @@ Test(dump, a_count_that_is_nonsense_takes_no_time)
 		(void)block(&dump, 10, TIMEOUT);
 		if (rank == 1)
 			dump.slot.memberships[0].collectives = INT32_MAX;
-		add(&d, &dump);
+		add(&dump);
 	}
 	cr_expect_eq(check_diagnose(&d).kind, CHECK_TIMEOUT);
 	cr_expect_lt((double)(clock() - begun) / CLOCKS_PER_SEC, 5.0);
-	check_diagnosis_release(&d);
 }
 
 /* `make fuzz` does this for longer. */

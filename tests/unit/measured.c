@@ -21,13 +21,14 @@
 	      "# accumulation: 2\n# tokens: 100\n"
 #define STEP_COLUMNS "use\tgpus\tstep_ms\tunit\tthroughput\n"
 
+static struct dist_message message;
+
 TEXT_LOADER(load_text, collectives_load, struct collectives)
 
 TEXT_LOADER(load_steps, steps_load, struct steps)
 
 Test(measured, a_field_stands_in_the_head_or_in_a_column)
 {
-	struct dist_message message;
 	struct collectives table;
 
 	cr_assert_eq(load_text(HEAD "# algorithm: ring\n" COLUMNS
@@ -61,7 +62,6 @@ struct bad {
 
 static void refuse_all(const struct bad *bad, size_t num, bool are_steps)
 {
-	struct dist_message message;
 	struct collectives table;
 	struct steps steps;
 
@@ -163,7 +163,6 @@ Test(measured, the_bus_factors_are_those_of_nccl_tests)
 
 Test(measured, missing_files_are_named)
 {
-	struct dist_message message;
 	struct collectives table;
 
 	cr_assert_eq(collectives_load(&table, "/tmp/no-such.tsv", &message),
@@ -174,7 +173,6 @@ Test(measured, missing_files_are_named)
 
 Test(measured, steps_have_a_time_or_a_throughput)
 {
-	struct dist_message message;
 	struct steps table;
 
 	cr_assert_eq(load_steps(STEP_HEAD STEP_COLUMNS
@@ -198,7 +196,6 @@ Test(measured, steps_have_a_time_or_a_throughput)
 
 Test(measured, the_throughput_may_be_that_of_one_gpu)
 {
-	struct dist_message message;
 	struct steps table;
 
 	cr_assert_eq(load_steps(STEP_HEAD "# throughput_per_gpu: 1000\n"
@@ -261,7 +258,6 @@ static void check_uses(const struct collectives *table, const char *path)
 
 Test(measured, the_collectives_of_the_project_hold)
 {
-	struct dist_message message;
 	struct collectives table;
 	size_t rows = 0;
 	glob_t found;
@@ -284,7 +280,6 @@ Test(measured, the_collectives_of_the_project_hold)
 /* One GPU computes alone: its time is never predicted. */
 Test(measured, the_steps_of_the_project_hold)
 {
-	struct dist_message message;
 	struct steps table;
 	size_t rows = 0;
 	glob_t found;
@@ -325,7 +320,6 @@ Test(measured, the_constants_of_the_project_are_numbers_with_a_unit)
 {
 	static const char *const names[] = {"gpus", "interconnects",
 					    "nccl-tuning"};
-	struct dist_message message;
 	struct tsv_table tsv;
 	char path[128];
 
@@ -343,7 +337,6 @@ Test(measured, the_constants_of_the_project_are_numbers_with_a_unit)
 /* The buckets of three recorded steps, and what a model's parameters sum to. */
 Test(measured, the_recorded_buckets_are_all_of_resnet50)
 {
-	struct dist_message message;
 	struct tsv_table tsv;
 	size_t sum = 0;
 

@@ -12,13 +12,13 @@
 #define HEADER     "parameter,numel,forward_flops\n"
 #define WIDE(more) "parameter,numel,forward_flops" more "\n"
 
+static struct dist_message message;
+static struct model model;
+
 TEXT_LOADER(load_text, model_load, struct model)
 
 Test(model, reads_rows_in_order)
 {
-	struct dist_message message;
-	struct model model;
-
 	cr_assert_eq(load_text("# words\n\n" HEADER "w,6,100\n"
 			       "tied,0,50\nb,2,0\r\n",
 			       &model, &message),
@@ -35,9 +35,6 @@ Test(model, reads_rows_in_order)
 
 Test(model, columns_behind_the_first_come_in_any_order)
 {
-	struct dist_message message;
-	struct model model;
-
 	cr_assert_eq(
 		load_text(WIDE(",mlp,positions,heads,width") "w,9,100,,7,4,"
 							     "8\nm,1,1,1,,,\n",
@@ -95,8 +92,6 @@ Test(model, bad_files_are_refused_with_their_line)
 		{WIDE(",heads") "w,1,1,4294967296\n", ":2: ", "heads to be at"},
 		{WIDE(",mlp") "w,1,1,2\n", ":2: ", "mlp to be 1"},
 	};
-	struct dist_message message;
-	struct model model;
 	size_t i;
 
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -113,9 +108,6 @@ Test(model, bad_files_are_refused_with_their_line)
 
 Test(model, missing_models_are_named)
 {
-	struct dist_message message;
-	struct model model;
-
 	cr_assert_eq(model_load(&model, "no-such-network", &message),
 		     DIST_ERR_INVALID_ARGUMENT);
 	cr_assert(strstr(message.text, "no-such-network"));
@@ -147,8 +139,6 @@ Test(model, bundled_models_have_the_published_counts)
 		{"gpt_micro", 826368, 53},
 		{"resnext50_32x4d", 25028904, 161},
 		{"resnext101_32x8d", 88791336, 314}};
-	struct dist_message message;
-	struct model model;
 	size_t i;
 
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -166,8 +156,6 @@ Test(schedule, spreads_a_measured_step)
 {
 	struct schedule_rate rate = {.batch = 4, .flops = 1, .step_ms = 100};
 	struct schedule schedule;
-	struct dist_message message;
-	struct model model;
 	int64_t sum;
 	size_t i;
 
@@ -193,29 +181,29 @@ Test(schedule, follows_the_rate)
 	struct model_row rows[] = {
 		{.name = (char[]){"w"}, .numel = 1000, .forward_flops = 1e6},
 		{.name = (char[]){"b"}, .numel = 10}};
-	struct model model = {.rows = rows,
-			      .num_rows = 2,
-			      .num_parameters = 2,
-			      .numel = 1010,
-			      .forward_flops = 1e6};
+	struct model two = {.rows = rows,
+			    .num_rows = 2,
+			    .num_parameters = 2,
+			    .numel = 1010,
+			    .forward_flops = 1e6};
 	struct schedule schedule;
 
-	cr_assert_eq(schedule_init(&schedule, &model, &rate), DIST_OK);
+	cr_assert_eq(schedule_init(&schedule, &two, &rate), DIST_OK);
 	cr_assert_eq(schedule.forward_ns, 2000000);
 	cr_assert_eq(schedule.backward_ns[0], 4000000);
 	cr_assert_eq(schedule.backward_ns[1], 0);
 	cr_assert_eq(schedule.optimizer_ns, 4040);
 	schedule_release(&schedule);
 	rate.no_compute = true;
-	cr_assert_eq(schedule_init(&schedule, &model, &rate), DIST_OK);
+	cr_assert_eq(schedule_init(&schedule, &two, &rate), DIST_OK);
 	cr_assert_eq(schedule.total_ns, 0);
 	schedule_release(&schedule);
 	rate.batch = 0;
-	cr_assert_eq(schedule_init(&schedule, &model, &rate),
+	cr_assert_eq(schedule_init(&schedule, &two, &rate),
 		     DIST_ERR_INVALID_ARGUMENT);
 	rate.batch = 1e30;
 	rate.no_compute = false;
-	cr_assert_eq(schedule_init(&schedule, &model, &rate),
+	cr_assert_eq(schedule_init(&schedule, &two, &rate),
 		     DIST_ERR_INVALID_ARGUMENT);
 }
 
