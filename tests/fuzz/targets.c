@@ -81,6 +81,23 @@ static void check_refusal(enum dist_error error,
 		fail("not a line of text", shown.text);
 }
 
+/* A target that loads the input into a `type`, and releases it as said. */
+#define READER(read, type, load, release)                                      \
+	static int read(const uint8_t *data, size_t size)                      \
+	{                                                                      \
+		struct dist_message message = {""};                            \
+		/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type */       \
+		type into;                                                     \
+		enum dist_error error;                                         \
+                                                                               \
+		write_input(data, size);                                       \
+		error = load(&into, input_path(), &message);                   \
+		if (!error)                                                    \
+			release;                                               \
+		check_refusal(error, &message);                                \
+		return 0;                                                      \
+	}
+
 /* ---- YAML --------------------------------------------------------------- */
 
 static int read_profile(const uint8_t *data, size_t size)
@@ -97,75 +114,15 @@ static int read_profile(const uint8_t *data, size_t size)
 	return 0;
 }
 
-static int read_machine(const uint8_t *data, size_t size)
-{
-	struct dist_message message = {""};
-	struct machine machine;
-	enum dist_error error;
-
-	write_input(data, size);
-	error = machine_load(&machine, input_path(), &message);
-	check_refusal(error, &message);
-	return 0;
-}
-
-static int read_study(const uint8_t *data, size_t size)
-{
-	struct dist_message message = {""};
-	struct study study;
-	enum dist_error error;
-
-	write_input(data, size);
-	error = study_load(&study, input_path(), &message);
-	if (!error)
-		study_release(&study);
-	check_refusal(error, &message);
-	return 0;
-}
+READER(read_machine, struct machine, machine_load, (void)0)
+READER(read_study, struct study, study_load, study_release(&into))
 
 /* ---- tables ------------------------------------------------------------- */
 
-static int read_model(const uint8_t *data, size_t size)
-{
-	struct dist_message message = {""};
-	struct model model;
-	enum dist_error error;
-
-	write_input(data, size);
-	error = model_load(&model, input_path(), &message);
-	if (!error)
-		model_release(&model);
-	check_refusal(error, &message);
-	return 0;
-}
-
-static int read_collectives(const uint8_t *data, size_t size)
-{
-	struct dist_message message = {""};
-	struct collectives table;
-	enum dist_error error;
-
-	write_input(data, size);
-	error = collectives_load(&table, input_path(), &message);
-	if (!error)
-		dist__tsv_release(&table.tsv);
-	check_refusal(error, &message);
-	return 0;
-}
-
-static int read_steps(const uint8_t *data, size_t size)
-{
-	struct dist_message message = {""};
-	struct steps table;
-	enum dist_error error;
-
-	write_input(data, size);
-	error = steps_load(&table, input_path(), &message);
-	if (!error)
-		dist__tsv_release(&table.tsv);
-	check_refusal(error, &message);
-	return 0;
-}
+READER(read_model, struct model, model_load, model_release(&into))
+READER(read_collectives, struct collectives, collectives_load,
+       dist__tsv_release(&into.tsv))
+READER(read_steps, struct steps, steps_load, dist__tsv_release(&into.tsv))
 
 static int read_log(const uint8_t *data, size_t size)
 {
