@@ -14,18 +14,27 @@
 
 TestSuite(compare, .fini = recording_clean);
 
+#define BROADCAST(root)                                                        \
+	{                                                                      \
+		.kind = DIST__BROADCAST, .tensor = {NULL, 8, DIST_FLOAT32},    \
+		.peer = root, .tag = -1, .site = {                             \
+			"p.c",                                                 \
+			1                                                      \
+		}                                                              \
+	}
+#define ALL_REDUCE(numel, dtype, op)                                           \
+	{                                                                      \
+		.kind = DIST__ALL_REDUCE, .tensor = {NULL, numel, dtype},      \
+		.reduce_op = op, .peer = -1, .tag = -1, .site = {              \
+			"p.c",                                                 \
+			2                                                      \
+		}                                                              \
+	}
+
 /* Two ranks that broadcast, all-reduce and exchange a message. */
 static const struct dist__op step[] = {
-	{.kind = DIST__BROADCAST,
-	 .tensor = {NULL, 8, DIST_FLOAT32},
-	 .peer = 0,
-	 .tag = -1,
-	 .site = {"p.c", 1}},
-	{.kind = DIST__ALL_REDUCE,
-	 .tensor = {NULL, 8, DIST_FLOAT32},
-	 .peer = -1,
-	 .tag = -1,
-	 .site = {"p.c", 2}},
+	BROADCAST(0),
+	ALL_REDUCE(8, DIST_FLOAT32, DIST_SUM),
 	{.kind = DIST__BARRIER, .peer = -1, .tag = -1, .site = {"p.c", 3}},
 };
 
@@ -72,96 +81,56 @@ static void record(struct dist__trace *trace, const struct change *change)
 		     text.text);
 }
 
-static void compare_changed(const struct change *change,
-			    const char *const expected[])
-{
-	const struct change none = {.call = -1, .duration_ns = 1000};
-	struct dist__comparison comparison;
-	struct dist__trace p, m;
+/* What a test compares. */
+static struct dist__trace p, m;
+static struct dist__comparison c;
 
-	record(&p, &none);
-	record(&m, change);
-	cr_assert_eq(dist__compare(&p, &m, &comparison), DIST_OK);
-	cr_assert_not(comparison.comparable);
-	for (; *expected; expected++)
-		cr_expect(strstr(comparison.reason, *expected),
-			  "expected \"%s\" in: %s", *expected,
-			  comparison.reason);
-	dist__comparison_release(&comparison);
+static void release(void)
+{
+	dist__comparison_release(&c);
 	dist__trace_release(&p);
 	dist__trace_release(&m);
 }
 
-Test(compare, finds_another_op)
+Test(compare, finds_what_differs)
 {
-	struct change change = {.call = 1, .op = step[0], .duration_ns = 1000};
+	static const struct {
+		struct change change;
+		const char *expected[4];
+	} cases[] = {
+		{{1, .op = BROADCAST(0)},
+		 {"rank 1, group 0, call 1",
+		  "predicted all_reduce(float32 x 8, sum) at p.c:2",
+		  "measured broadcast(float32 x 8, root 0) at p.c:1"}},
+		{{1, .op = ALL_REDUCE(8, DIST_INT32, DIST_SUM)},
+		 {"rank 1", "call 1", "int32 x 8"}},
+		{{1, .op = ALL_REDUCE(9, DIST_FLOAT32, DIST_SUM)},
+		 {"rank 1", "call 1", "float32 x 9"}},
+		{{1, .op = ALL_REDUCE(8, DIST_FLOAT32, DIST_MAX)},
+		 {"rank 1", "call 1", ", max)"}},
+		{{0, .op = BROADCAST(1)}, {"rank 1", "call 0", "root 1"}},
+		{{STEP_CALLS, .op = {.kind = DIST__RECV,
+				     .tensor = {NULL, 4, DIST_INT32},
+				     .tag = 6}},
+		 {"rank 1", "call 3", "recv(int32 x 4, from 0, tag 6)"}},
+		{{2, .drop = true},
+		 {"rank 1", "call 2", "predicted barrier()", "measured recv"}},
+	};
 
-	compare_changed(
-		&change,
-		(const char *const[]){
-			"rank 1, group 0, call 1",
-			"predicted all_reduce(float32 x 8, sum) at p.c:2",
-			"measured broadcast(float32 x 8, root 0) at p.c:1",
-			NULL});
-}
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct change change = cases[i].change;
 
-Test(compare, finds_another_dtype)
-{
-	struct change change = {.call = 1, .op = step[1], .duration_ns = 1000};
-
-	change.op.tensor.dtype = DIST_INT32;
-	compare_changed(&change, (const char *const[]){"rank 1", "call 1",
-						       "int32 x 8", NULL});
-}
-
-Test(compare, finds_another_size)
-{
-	struct change change = {.call = 1, .op = step[1], .duration_ns = 1000};
-
-	change.op.tensor.numel = 9;
-	compare_changed(&change, (const char *const[]){"rank 1", "call 1",
-						       "float32 x 9", NULL});
-}
-
-Test(compare, finds_another_reduction)
-{
-	struct change change = {.call = 1, .op = step[1], .duration_ns = 1000};
-
-	change.op.reduce_op = DIST_MAX;
-	compare_changed(&change, (const char *const[]){"rank 1", "call 1",
-						       ", max)", NULL});
-}
-
-Test(compare, finds_another_root)
-{
-	struct change change = {.call = 0, .op = step[0], .duration_ns = 1000};
-
-	change.op.peer = 1;
-	compare_changed(&change, (const char *const[]){"rank 1", "call 0",
-						       "root 1", NULL});
-}
-
-Test(compare, finds_another_tag)
-{
-	struct change change = {.call = STEP_CALLS, .duration_ns = 1000};
-
-	change.op = (struct dist__op){.kind = DIST__RECV,
-				      .tensor = {NULL, 4, DIST_INT32},
-				      .peer = 0,
-				      .tag = 6};
-	compare_changed(&change,
-			(const char *const[]){"rank 1", "call 3",
-					      "recv(int32 x 4, from 0, tag 6)",
-					      NULL});
-}
-
-Test(compare, finds_a_missing_call)
-{
-	struct change change = {.call = 2, .drop = true, .duration_ns = 1000};
-
-	compare_changed(&change, (const char *const[]){"rank 1", "call 2",
-						       "predicted barrier()",
-						       "measured recv", NULL});
+		change.duration_ns = 1000;
+		record(&p, &(struct change){.call = -1, .duration_ns = 1000});
+		record(&m, &change);
+		cr_assert_eq(dist__compare(&p, &m, &c), DIST_OK);
+		cr_assert_not(c.comparable);
+		for (int k = 0; k < 4 && cases[i].expected[k]; k++)
+			cr_expect(strstr(c.reason, cases[i].expected[k]),
+				  "expected \"%s\" in: %s",
+				  cases[i].expected[k], c.reason);
+		release();
+	}
 }
 
 /* A trace of world_size ranks that all-reduce num_calls times. */
@@ -184,80 +153,56 @@ static void record_reduces(struct dist__trace *trace, int world_size, int part,
 		     text.text);
 }
 
-static void compare_reduces(struct dist__trace *p, struct dist__trace *m,
-			    const char *expected)
+static void compare_reduces(const char *expected)
 {
-	struct dist__comparison comparison;
-
-	cr_assert_eq(dist__compare(p, m, &comparison), DIST_OK);
-	cr_assert_not(comparison.comparable);
-	cr_assert(strstr(comparison.reason, expected), "expected \"%s\" in: %s",
-		  expected, comparison.reason);
-	dist__comparison_release(&comparison);
-	dist__trace_release(p);
-	dist__trace_release(m);
+	cr_assert_eq(dist__compare(&p, &m, &c), DIST_OK);
+	cr_assert_not(c.comparable);
+	cr_assert(strstr(c.reason, expected), "expected \"%s\" in: %s",
+		  expected, c.reason);
+	release();
 }
 
 Test(compare, finds_calls_at_the_end_of_one_trace)
 {
-	struct dist__trace p, m;
-
 	record_reduces(&p, 2, -1, 2);
 	record_reduces(&m, 2, -1, 3);
-	compare_reduces(&p, &m, "rank 0, group 0, call 2: predicted nothing");
+	compare_reduces("rank 0, group 0, call 2: predicted nothing");
 	record_reduces(&p, 2, -1, 3);
 	record_reduces(&m, 2, -1, 2);
-	compare_reduces(&p, &m, "measured nothing");
+	compare_reduces("measured nothing");
 }
 
 Test(compare, finds_another_world)
 {
-	struct dist__trace p, m;
-
 	record_reduces(&p, 2, -1, 1);
 	record_reduces(&m, 3, -1, 1);
-	compare_reduces(&p, &m, "world sizes differ: predicted 2, measured 3");
+	compare_reduces("world sizes differ: predicted 2, measured 3");
 }
 
 Test(compare, finds_a_missing_rank)
 {
-	struct dist__trace p, m;
-
 	record_reduces(&p, 2, -1, 1);
 	record_reduces(&m, 2, 1, 1);
-	compare_reduces(&p, &m, "measured trace tells nothing of rank 0");
+	compare_reduces("measured trace tells nothing of rank 0");
 }
 
 /* ---- times ------------------------------------------------------------ */
 
-static void compare_durations(int64_t predicted_ns, int64_t measured_ns,
-			      struct dist__trace *p, struct dist__trace *m,
-			      struct dist__comparison *comparison)
+static void compare_durations(int64_t predicted_ns, int64_t measured_ns)
 {
 	const struct change predicted = {.call = -1,
 					 .duration_ns = predicted_ns};
 	const struct change measured = {.call = -1, .duration_ns = measured_ns};
 
-	record(p, &predicted);
-	record(m, &measured);
-	cr_assert_eq(dist__compare(p, m, comparison), DIST_OK);
-	cr_assert(comparison->comparable, "%s", comparison->reason);
-}
-
-static void release(struct dist__trace *p, struct dist__trace *m,
-		    struct dist__comparison *comparison)
-{
-	dist__comparison_release(comparison);
-	dist__trace_release(p);
-	dist__trace_release(m);
+	record(&p, &predicted);
+	record(&m, &measured);
+	cr_assert_eq(dist__compare(&p, &m, &c), DIST_OK);
+	cr_assert(c.comparable, "%s", c.reason);
 }
 
 Test(compare, tells_ratio_and_error)
 {
-	struct dist__comparison c;
-	struct dist__trace p, m;
-
-	compare_durations(1200, 1000, &p, &m, &c);
+	compare_durations(1200, 1000);
 	cr_assert_eq(c.num_rows, 4);
 	cr_assert_str_eq(c.rows[0].predicted->op, "all_reduce");
 	cr_assert_str_eq(c.rows[3].predicted->op, "recv");
@@ -274,59 +219,51 @@ Test(compare, tells_ratio_and_error)
 	cr_assert_str_eq(c.labels[0].label, "backward");
 	cr_assert_float_eq(c.labels[0].time.ratio, 1.2, 1e-12);
 	cr_assert_float_eq(c.wall.ratio, 1.2, 1e-12);
-	release(&p, &m, &c);
+	release();
 }
 
 Test(compare, max_error_judges_the_worst_row)
 {
-	struct dist__comparison c;
-	struct dist__trace p, m;
 	struct comparison_story story = {&p, &m, &c, false, -1};
 
-	compare_durations(1200, 1000, &p, &m, &c);
+	compare_durations(1200, 1000);
 	cr_assert(comparison_passes(&story), "no limit");
 	story.max_error = 0.21;
 	cr_assert(comparison_passes(&story));
 	story.max_error = 0.19;
 	cr_assert_not(comparison_passes(&story));
-	release(&p, &m, &c);
+	release();
 }
 
 Test(compare, a_measured_zero_is_infinitely_wrong)
 {
-	struct dist__comparison c;
-	struct dist__trace p, m;
 	struct comparison_story story = {&p, &m, &c, false, 1e9};
 
-	compare_durations(1200, 0, &p, &m, &c);
+	compare_durations(1200, 0);
 	cr_assert(isinf(c.worst_error));
 	cr_assert_eq(c.num_ratios, 0);
 	cr_assert_not(comparison_passes(&story));
-	release(&p, &m, &c);
-	compare_durations(0, 0, &p, &m, &c);
+	release();
+	compare_durations(0, 0);
 	cr_assert_eq(c.worst_error, 0);
-	release(&p, &m, &c);
+	release();
 }
 
 /* Ends the recording, and compares its trace with itself. */
-static void compare_itself(struct recording *r, const char *path,
-			   struct dist__trace *trace,
-			   struct dist__comparison *c)
+static void compare_itself(struct recording *r, const char *path)
 {
 	struct dist_message text = {""};
 
 	recording_finish(r);
-	cr_assert_eq(dist__trace_read(path, trace, &text), DIST_OK, "%s",
+	cr_assert_eq(dist__trace_read(path, &p, &text), DIST_OK, "%s",
 		     text.text);
-	cr_assert_eq(dist__compare(trace, trace, c), DIST_OK);
+	cr_assert_eq(dist__compare(&p, &p, &c), DIST_OK);
 }
 
 /* A collective lasts from the last entry to the last exit. */
 Test(compare, collective_starts_with_its_last_rank)
 {
 	const int64_t entry_ns[] = {0, 400, 100}, length_ns[] = {900, 200, 600};
-	struct dist__comparison c;
-	struct dist__trace trace;
 	struct recording r;
 	char path[128];
 
@@ -337,19 +274,16 @@ Test(compare, collective_starts_with_its_last_rank)
 		r.duration_ns = length_ns[rank];
 		recording_op(&r, rank, step[2]);
 	}
-	compare_itself(&r, path, &trace, &c);
+	compare_itself(&r, path);
 	cr_assert_eq(c.num_calls, 1);
 	cr_assert_eq(c.calls[0].time.measured_ns, 900 - 400);
-	dist__comparison_release(&c);
-	dist__trace_release(&trace);
+	release();
 }
 
 /* Five calls of one size: median and spread of the measured times. */
 Test(compare, row_tells_the_spread)
 {
 	const int64_t times_ns[] = {500, 100, 300, 200, 400};
-	struct dist__comparison c;
-	struct dist__trace trace;
 	struct recording r;
 	char path[128];
 
@@ -359,7 +293,7 @@ Test(compare, row_tells_the_spread)
 		r.duration_ns = times_ns[i];
 		recording_all_reduce(&r, 4);
 	}
-	compare_itself(&r, path, &trace, &c);
+	compare_itself(&r, path);
 	cr_assert_eq(c.num_rows, 1);
 	cr_assert_eq(c.rows[0].num_calls, 5);
 	cr_assert_eq(c.rows[0].time.measured_ns, 300);
@@ -367,14 +301,11 @@ Test(compare, row_tells_the_spread)
 	cr_assert_eq(c.rows[0].measured_p25_ns, 200);
 	cr_assert_eq(c.rows[0].measured_p75_ns, 400);
 	cr_assert_eq(c.rows[0].measured_max_ns, 500);
-	dist__comparison_release(&c);
-	dist__trace_release(&trace);
+	release();
 }
 
 Test(compare, failed_calls_have_no_time)
 {
-	struct dist__comparison c;
-	struct dist__trace trace;
 	struct dist__op op = step[2];
 	struct recording r;
 	char path[128];
@@ -383,12 +314,11 @@ Test(compare, failed_calls_have_no_time)
 	recording_start(&r, path, -1, 1);
 	r.error = DIST_ERR_TIMEOUT;
 	cr_assert_eq(r.ranks[0]->ops->run(r.ranks[0], &op), DIST_ERR_TIMEOUT);
-	compare_itself(&r, path, &trace, &c);
+	compare_itself(&r, path);
 	cr_assert(c.comparable);
 	cr_assert_eq(c.num_failed, 1);
 	cr_assert_eq(c.num_rows, 0);
-	dist__comparison_release(&c);
-	dist__trace_release(&trace);
+	release();
 }
 
 Test(compare, quantiles_interpolate)
