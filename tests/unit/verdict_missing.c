@@ -11,24 +11,26 @@
 #define RANKS 4
 #define LOG   1 /* the group's id */
 
-static struct check_board *four_ranks(void)
-{
-	struct check_board *board = board_of(RANKS);
+static struct check_board *board;
 
+static void four_ranks(void)
+{
+	board = board_of(RANKS);
 	for (uint32_t rank = 0; rank < RANKS; rank++)
 		board->slots[rank].state = CHECK_RANK_FINISHED;
-	return board;
 }
 
-static void join_all(struct check_board *board, uint32_t group, uint32_t first)
+TestSuite(verdict_missing, .init = four_ranks);
+
+static void join_all(uint32_t group, uint32_t first)
 {
 	for (uint32_t rank = first; rank < RANKS; rank++)
 		check_join(&board->slots[rank], group, first);
 }
 
 /* Rank has called op on group, led by leader, at line, and that is done. */
-static uint32_t call(struct check_board *board, uint32_t rank, const char *op,
-		     uint32_t group, uint32_t leader, int line)
+static uint32_t call(uint32_t rank, const char *op, uint32_t group,
+		     uint32_t leader, int line)
 {
 	struct check_call made = {.group_id = group,
 				  .leader = leader,
@@ -43,33 +45,28 @@ static uint32_t call(struct check_board *board, uint32_t rank, const char *op,
 	return number;
 }
 
-static void call_all(struct check_board *board, const char *op, uint32_t group,
-		     uint32_t first)
+static void call_all(const char *op, uint32_t group, uint32_t first)
 {
 	for (uint32_t rank = first; rank < RANKS; rank++)
-		call(board, rank, op, group, first, 10);
+		call(rank, op, group, first, 10);
 }
 
 Test(verdict_missing, equal_calls_are_fine)
 {
-	struct check_board *board = four_ranks();
-
-	join_all(board, LOG, 1);
+	join_all(LOG, 1);
 	for (int i = 0; i < 50; i++)
-		call_all(board, "reduce", LOG, 1);
-	call_all(board, "barrier", 0, 0);
+		call_all("reduce", LOG, 1);
+	call_all("barrier", 0, 0);
 	board_expect_end(board, CHECK_FINE, -1, NULL);
 }
 
 Test(verdict_missing, who_stays_away_is_named_first)
 {
-	struct check_board *board = four_ranks();
-
-	join_all(board, LOG, 0);
+	join_all(LOG, 0);
 	for (int i = 0; i < 20; i++)
 		for (uint32_t rank = 1; rank < RANKS; rank++)
-			call(board, rank, "reduce", LOG, 0, 20);
-	call_all(board, "barrier", 0, 0);
+			call(rank, "reduce", LOG, 0, 20);
+	call_all("barrier", 0, 0);
 	board_expect_end(
 		board, CHECK_MISMATCH, 0,
 		"a call is missing on group log: its ranks made different "
@@ -86,16 +83,14 @@ Test(verdict_missing, who_stays_away_is_named_first)
 
 Test(verdict_missing, one_of_many_counts_after_the_ring_has_turned)
 {
-	struct check_board *board = four_ranks();
-
-	join_all(board, LOG, 0);
+	join_all(LOG, 0);
 	for (int i = 0; i < 20; i++)
-		call_all(board, "gather", LOG, 0);
+		call_all("gather", LOG, 0);
 	for (uint32_t rank = 0; rank < RANKS; rank++)
 		if (rank != 2)
-			call(board, rank, "gather", LOG, 0, 21);
+			call(rank, "gather", LOG, 0, 21);
 	for (int i = 0; i < 3 * CHECK_RING; i++)
-		call_all(board, "barrier", 0, 0);
+		call_all("barrier", 0, 0);
 	board_expect_end(board, CHECK_MISMATCH, 2,
 			 "  rank 2 made 20 calls there, the last: "
 			 "gather(float32, 4) #19 of group log at prog.c:10\n"
@@ -106,14 +101,11 @@ Test(verdict_missing, one_of_many_counts_after_the_ring_has_turned)
 
 Test(verdict_missing, other_calls_than_the_ring_keeps_tell)
 {
-	struct check_board *board = four_ranks();
-
-	join_all(board, LOG, 0);
+	join_all(LOG, 0);
 	for (uint32_t rank = 0; rank < RANKS; rank++)
-		call(board, rank, rank == 3 ? "reduce" : "broadcast", LOG, 0,
-		     30);
+		call(rank, rank == 3 ? "reduce" : "broadcast", LOG, 0, 30);
 	for (int i = 0; i < 3 * CHECK_RING; i++)
-		call_all(board, "barrier", 0, 0);
+		call_all("barrier", 0, 0);
 	board_expect_end(board, CHECK_MISMATCH, 3,
 			 "the ranks made different calls on group log\n", NULL);
 }
@@ -121,37 +113,32 @@ Test(verdict_missing, other_calls_than_the_ring_keeps_tell)
 /* Who gets an error has dealt with it, or not: others may then stay away. */
 Test(verdict_missing, a_failure_excuses_its_group)
 {
-	struct check_board *board = four_ranks();
 	uint32_t number;
 
-	join_all(board, LOG, 0);
+	join_all(LOG, 0);
 	for (uint32_t rank = 1; rank < RANKS; rank++)
-		call(board, rank, "reduce", LOG, 0, 20);
-	number = call(board, 0, "barrier", 0, 0, 10);
+		call(rank, "reduce", LOG, 0, 20);
+	number = call(0, "barrier", 0, 0, 10);
 	check_end(&board->slots[0], number, -5, 2);
 	board_expect_end(board, CHECK_FINE, -1, NULL);
 }
 
 Test(verdict_missing, who_gave_a_group_up_is_excused)
 {
-	struct check_board *board = four_ranks();
-
 	for (uint32_t rank = 1; rank < RANKS; rank++)
-		call(board, rank, "reduce", 0, 0, 20);
+		call(rank, "reduce", 0, 0, 20);
 	check_give_up(&board->slots[0]);
 	board_expect_end(board, CHECK_FINE, -1, NULL);
 }
 
 Test(verdict_missing, other_ranks_may_call_otherwise_on_groups_of_one_id)
 {
-	struct check_board *board = four_ranks();
-
 	for (uint32_t rank = 0; rank < RANKS; rank++) {
 		uint32_t leader = rank / 2 * 2;
 
 		check_join(&board->slots[rank], LOG, leader);
 		for (uint32_t i = 0; i <= leader; i++)
-			call(board, rank, "barrier", LOG, leader, 10);
+			call(rank, "barrier", LOG, leader, 10);
 	}
 	board_expect_end(board, CHECK_FINE, -1, NULL);
 }
@@ -159,13 +146,11 @@ Test(verdict_missing, other_ranks_may_call_otherwise_on_groups_of_one_id)
 /* A place is needed by another group: what was called stays. */
 Test(verdict_missing, groups_that_were_left_count)
 {
-	struct check_board *board = four_ranks();
-
 	for (uint32_t group = LOG; group < LOG + 60; group++) {
-		join_all(board, group, 0);
+		join_all(group, 0);
 		for (uint32_t rank = 0; rank < RANKS; rank++)
 			if (rank != 1 || group != LOG + 5)
-				call(board, rank, "reduce", group, 0, 40);
+				call(rank, "reduce", group, 0, 40);
 		for (uint32_t rank = 0; rank < RANKS; rank++)
 			check_leave(&board->slots[rank], group);
 	}
@@ -175,44 +160,40 @@ Test(verdict_missing, groups_that_were_left_count)
 /* The world is left, and joined again: each time counts by itself. */
 Test(verdict_missing, an_earlier_world_counts)
 {
-	struct check_board *board = four_ranks();
-
 	for (uint32_t rank = 0; rank < RANKS; rank++)
 		if (rank != 3)
-			call(board, rank, "reduce", 0, 0, 20);
-	join_all(board, 0, 0);
-	call_all(board, "barrier", 0, 0);
+			call(rank, "reduce", 0, 0, 20);
+	join_all(0, 0);
+	call_all("barrier", 0, 0);
 	board_expect_end(board, CHECK_MISMATCH, 3, NULL);
 }
 
 Test(verdict_missing, a_failure_of_an_earlier_world_excuses_that_alone)
 {
-	struct check_board *board = four_ranks();
 	uint32_t number;
 
 	for (uint32_t rank = 0; rank < RANKS; rank++)
 		if (rank != 3)
-			call(board, rank, "reduce", 0, 0, 20);
-	number = call(board, 3, "barrier", 0, 0, 10);
+			call(rank, "reduce", 0, 0, 20);
+	number = call(3, "barrier", 0, 0, 10);
 	check_end(&board->slots[3], number, -5, 2);
-	join_all(board, 0, 0);
+	join_all(0, 0);
 	for (uint32_t rank = 1; rank < RANKS; rank++)
-		call(board, rank, "reduce", 0, 0, 20);
+		call(rank, "reduce", 0, 0, 20);
 	board_expect_end(board, CHECK_MISMATCH, 0, NULL);
 }
 
 Test(verdict_missing, dumps_tell_the_same)
 {
-	struct check_board *board = four_ranks();
 	struct check_diagnosis diagnosis = {.board = NULL};
 	struct check_verdict verdict;
 	char message[256];
 
-	join_all(board, LOG, 0);
+	join_all(LOG, 0);
 	for (uint32_t rank = 1; rank < RANKS; rank++)
-		call(board, rank, "reduce", LOG, 0, 20);
+		call(rank, "reduce", LOG, 0, 20);
 	for (int i = 0; i < CHECK_RING; i++)
-		call_all(board, "barrier", 0, 0);
+		call_all("barrier", 0, 0);
 	for (uint32_t rank = 0; rank < RANKS; rank++) {
 		struct check_dump dump = {.rank = rank,
 					  .world_size = RANKS,
