@@ -242,11 +242,10 @@ static enum llm_attention_library library_of(const struct llm_row *row,
 /* What frameworks do: Megatron-DeepSpeed of 2022 overlaps nothing, knows
  * neither sequence parallelism nor fused attention; nanotron overlaps nothing
  * of data parallelism; InternEvo's tensor parallelism is without sequence
- * parallelism, and it overlaps no parameters (configs/7B_sft.py, mode mtp,
- * overlap_sync_param); FSDP2 sums gradients in float32, FMS, InternEvo
- * (internlm/solver/optimizer/hybrid_zero_optim.py: an all-reduce) and NVIDIA's
- * performance recipes (grad_reduce_in_fp32=False) in 16 bits; Megatron's
- * experts are not divided by tensor parallelism. */
+ * parallelism (configs/7B_sft.py of 2023); FSDP2 sums gradients in float32,
+ * FMS, InternEvo (internlm/solver/optimizer/hybrid_zero_optim.py: an
+ * all-reduce) and NVIDIA's performance recipes (grad_reduce_in_fp32=False) in
+ * 16 bits; Megatron's experts are not divided by tensor parallelism. */
 static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 {
 	const struct llm_row *row = made->row;
@@ -287,7 +286,7 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	if (begins(row->framework, "nanotron"))
 		l->overlap_grad = l->overlap_param = false;
 	if (begins(row->framework, "InternEvo"))
-		l->sequence = l->overlap_param = false;
+		l->sequence = false;
 	if (old || begins(row->framework, "fms") ||
 	    begins(row->framework, "InternEvo") ||
 	    (tuned && !begins(row->version, "20")))
