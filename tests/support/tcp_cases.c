@@ -130,21 +130,37 @@ enum dist_error tcp_receive(struct tcp_rank *r, int peer, int tag, void *data,
 
 /* ---- contents ----------------------------------------------------------- */
 
+/* Contents come again after so many bytes, so that sanitizers look at memory as
+ * a whole and not byte by byte. */
+enum { PERIOD = 7 * 256 };
+
+static unsigned char byte_at(uint64_t base, size_t i)
+{
+	return (unsigned char)((base >> (i % 7)) + i);
+}
+
 static void fill(unsigned char *data, size_t bytes, uint64_t seed)
 {
-	for (size_t i = 0; i < bytes; i++)
-		data[i] =
-			(unsigned char)((dist__random_of(seed) >> (i % 7)) + i);
+	uint64_t base = dist__random_of(seed);
+	size_t done = bytes < PERIOD ? bytes : PERIOD, more;
+
+	for (size_t i = 0; i < done; i++)
+		data[i] = byte_at(base, i);
+	for (; done < bytes; done += more) {
+		more = bytes - done < done ? bytes - done : done;
+		memcpy(data + done, data, more);
+	}
 }
 
 static bool is_filled(const unsigned char *data, size_t bytes, uint64_t seed)
 {
 	uint64_t base = dist__random_of(seed);
 
-	for (size_t i = 0; i < bytes; i++)
-		if (data[i] != (unsigned char)((base >> (i % 7)) + i))
+	for (size_t i = 0; i < bytes && i < PERIOD; i++)
+		if (data[i] != byte_at(base, i))
 			return false;
-	return true;
+	return bytes <= PERIOD ||
+	       memcmp(data, data + PERIOD, bytes - PERIOD) == 0;
 }
 
 static void *allocate(size_t bytes)

@@ -37,7 +37,7 @@ static void give(struct tcp_rank *r, int32_t *data, uint32_t seq)
 	struct dist__message m = term(seq, 1, data);
 	struct dist__request *request;
 
-	for (size_t i = 0; i < LONGEST; i++)
+	for (size_t i = 0; i < lengths[seq % LENGTHS]; i++)
 		data[i] = sent(i, seq);
 	tcp_is(r, "send", tcp_post(r, true, &m, &request), DIST_OK);
 	tcp_is(r, "sent", tcp_wait(r, request, TCP_PATIENCE), DIST_OK);
