@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "check/remote.h"
+#include "lockstep/p2p.h"
 
 /* The index of a message when the number of earlier ones is not recorded. */
 #define CHECK_INDEX_UNKNOWN UINT32_MAX
@@ -34,16 +35,16 @@
 #define CHECK_PAST 64
 /* Refused calls that a slot keeps: the first ones, and the last. */
 #define CHECK_REFUSALS 4
-/* The tag of messages by which the members of a group agree about it; to the
- * program this is one call. */
-#define CHECK_TAG_GROUPS INT32_MAX
+/* Tags above those of programs. This one has messages by which the members of a
+ * group agree about it; to the program this is one call. */
+#define CHECK_TAG_GROUPS (DIST_TAG_MAX + 3)
 /* The tag of remote calls that the rank's own thread waits for. op and worker
  * are those of the wait; the label is the function. */
-#define CHECK_TAG_RPC (INT32_MAX - 1)
+#define CHECK_TAG_RPC (DIST_TAG_MAX + 2)
 /* The tag of waits for a key of a store, which any rank may set. op is that of
  * the wait, the label the key, numel the number of processes that use the
  * store, 0 if not known. */
-#define CHECK_TAG_STORE (INT32_MAX - 2)
+#define CHECK_TAG_STORE (DIST_TAG_MAX + 1)
 /* The group of a call that was refused because it is no group of the rank. */
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Padding of a slot, and of a board's head, to whole pages of 4 KiB: a rank can

@@ -204,10 +204,11 @@ enum dist_error dist__check(struct dist_group *group, struct dist__op *op)
 	error = check_peer(group, op);
 	if (error)
 		return error;
-	if (dist__op_is_p2p(op->kind) && op->tag < 0)
+	if (dist__op_is_p2p(op->kind) && !op->purpose &&
+	    (op->tag < 0 || op->tag > DIST_TAG_MAX))
 		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
-				  "%s: tag is %d: expected 0 or more", name,
-				  op->tag);
+				  "%s: tag is %d: expected 0 to %d", name,
+				  op->tag, DIST_TAG_MAX);
 	if (bundle == DIST__DEVICES &&
 	    !dist__world_has(group->world, DIST__NEEDS_DEVICES))
 		return dist__fail(

@@ -12,11 +12,11 @@ extern "C" {
 #endif
 
 /*
- * A message carries a tag of 0 or more. A receive takes a message of its group,
- * tag and source. Messages of one tag between two ranks are received in the
- * order in which they were sent, by the receives in the order in which these
- * were posted; messages of different tags in any order. A rank cannot send to
- * itself.
+ * A message carries a tag, 0 to DIST_TAG_MAX. A receive takes a message of its
+ * group, tag and source. Messages of one tag between two ranks are received in
+ * the order in which they were sent, by the receives in the order in which
+ * these were posted; messages of different tags in any order. A rank cannot
+ * send to itself.
  *
  * A receive from DIST_ANY_SOURCE takes the first message of another rank of the
  * group: the one whose first bytes came first (TCP), that was sent first
@@ -41,13 +41,14 @@ extern "C" {
  * as with MPI). Messages inside a simulated collective are always rendezvous.
  */
 #define DIST_ANY_SOURCE (-1)
+#define DIST_TAG_MAX    2147483644
 
 /*
  * dist_send sends tensor to rank dst and blocks until the memory may be used
  * again. It matches the dist_recv or dist_irecv of the same tag on dst. Errors:
  * any group error (DIST_ERR_INVALID_ARGUMENT also for dst outside the group or
- * oneself, or a negative tag); DIST_ERR_UNSUPPORTED (phantom in a real world).
- * If a buffered send fails later, only the receiver gets the error.
+ * oneself, or a tag that is none); DIST_ERR_UNSUPPORTED (phantom in a real
+ * world). If a buffered send fails later, only the receiver gets the error.
  */
 DIST_MUST_CHECK enum dist_error dist_send(struct dist_group *group,
 					  struct dist_tensor tensor, int dst,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/record.h"
 #include "lockstep/dist.h"
 #include "sim/platform/platform.h"
 #include "tests/support/leaks.h"
@@ -663,6 +664,14 @@ static int refuse_batch(void *arg)
 	expect_refusal(group, ops, 3,
 		       "batch_isend_irecv: op 2: send: dst is -1: expected 0 "
 		       "to 1, a rank in group default");
+	ops[2] = (struct dist_p2p_op){DIST_ISEND, floats(&out, 1), peer, -1};
+	expect_refusal(group, ops, 3,
+		       "batch_isend_irecv: op 2: send: tag is -1: expected 0 "
+		       "to 2147483644");
+	ops[2].tag = CHECK_TAG_STORE;
+	expect_refusal(group, ops, 3,
+		       "batch_isend_irecv: op 2: send: tag is 2147483645: "
+		       "expected 0 to 2147483644");
 	ops[2] = (struct dist_p2p_op){DIST_IRECV, floats(&in, 1), rank, 0};
 	cr_expect_eq(dist_batch_isend_irecv(group, ops, 3, works),
 		     DIST_ERR_INVALID_ARGUMENT);
