@@ -236,6 +236,7 @@ const struct check_field check_slot_fields[] = {
 	OPTIONAL(slot, UINT32, failed, "failed"),
 	FIELD(slot, UINT32, waiting),
 	OPTIONAL(slot, UINT32, looked_at, "looked_at"),
+	OPTIONAL(slot, UINT32, overlooked, "overlooked"),
 	OPTIONAL(slot, UINT32, parting, "parting"),
 	NAMED(slot, TEXT, wait_site.file, "waiting_file"),
 	NAMED(slot, INT32, wait_site.line, "waiting_line"),

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define BOARD_MAGIC   UINT32_C(0x4c535442) /* "LSTB" */
-#define BOARD_VERSION 19
+#define BOARD_VERSION 20
 
 /* A board's head and an allocator's leave so much of a slot's first page. */
 #define FIRST_PAGE 4064
@@ -122,6 +122,7 @@ void check_join(struct check_slot *slot, uint32_t group_id, uint32_t leader)
 		for (uint32_t i = 0; i < slot->groups; i++)
 			retire(slot, &slot->memberships[i]);
 		slot->groups = slot->kinds = slot->failed = 0;
+		slot->overlooked = 0;
 		slot->generation++;
 	}
 	enter(slot, group_id, leader);

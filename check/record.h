@@ -49,7 +49,7 @@
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Padding of a slot, and of a board's head, to whole pages of 4 KiB: a rank can
  * map its own slot alone. */
-#define CHECK_UNUSED      672
+#define CHECK_UNUSED      664
 #define CHECK_UNUSED_HEAD 4080
 /* Bytes of a label, including the terminating zero. */
 #define CHECK_LABEL 112
@@ -259,6 +259,9 @@ struct check_slot {
 	struct check_stored stored;
 	/* Threads of its process that are its library's, MPI or NCCL. */
 	uint32_t library_threads;
+	/* Number of a failed call whose handle the program freed, and no call
+	 * has reported a failure to it. 0: none */
+	uint32_t overlooked;
 	char unused[CHECK_UNUSED]; /* to whole pages */
 };
 
@@ -289,8 +292,11 @@ int check_board_valid(const struct check_board *board, size_t bytes);
  */
 int check_slot_mend(struct check_slot *slot, uint32_t world_size);
 
-/* What a report says of the rank of a damaged slot. */
+/* What a report says of the rank of a damaged slot, and of one that overlooked
+ * a failure. */
 #define CHECK_DAMAGE "wrote over its own records"
+#define CHECK_OVERLOOKED                                                       \
+	"freed the handle of a failed call without having asked"
 
 /* check_damaged returns the first rank >= from whose records were damaged; the
  * world's size if there is none. */

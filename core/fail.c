@@ -83,6 +83,8 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 	va_end(args);
 	if (error == DIST_ERR_INVALID_ARGUMENT || error == DIST_ERR_UNSUPPORTED)
 		note_refusal(group, error);
+	if (poisons(error))
+		group->place.slot->overlooked = 0;
 	if (poisons(error) && group->poison == DIST_OK) {
 		group->poison = error;
 		check_give_up(group->place.slot);

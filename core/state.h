@@ -45,6 +45,7 @@ struct dist_group {
 	uint32_t next_id;              /* root's: greater than all ids known */
 	uint32_t next_seq;             /* of the next collective */
 	enum dist_error poison;        /* the failure that ended the group */
+	bool told;                     /* of a handle's failure, when asked */
 	struct dist__site site;        /* of the current call, */
 	struct dist__site from;        /* and of the line that led there */
 	struct dist__label label;      /* of the current call */

@@ -254,6 +254,10 @@ enum dist_error dist_work_error(const struct dist_work *work)
 		dist__rank_lock(work->group);
 	if (atomic_load_explicit(&work->op.done, memory_order_acquire))
 		error = work->op.error;
+	if (work->group && error) {
+		work->group->told = true;
+		work->group->place.slot->overlooked = 0;
+	}
 	if (work->group)
 		dist__rank_unlock(work->group);
 	return error;
@@ -270,6 +274,17 @@ int dist_work_source(const struct dist_work *work)
 	if (op->error)
 		return -1;
 	return dist__op_is_any(op) ? op->source : op->peer;
+}
+
+/* Notes that the program will not learn from the handle that work failed. What
+ * is sent may be let be. */
+static void overlook(const struct dist_work *work)
+{
+	const struct dist_group *group = work->group;
+
+	if (work->op.error && work->op.kind != DIST__SEND && !group->poison &&
+	    !group->told)
+		group->place.slot->overlooked = work->op.call;
 }
 
 void dist_work_free(struct dist_work *work)
@@ -290,6 +305,7 @@ void dist_work_free(struct dist_work *work)
 		check_release(group->place.slot, work->op.call);
 	if (dist__op_is_done(&work->op)) {
 		settle(work, NULL);
+		overlook(work);
 		dist__work_drop(work);
 	} else {
 		work->freed = true;

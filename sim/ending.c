@@ -312,12 +312,16 @@ bool dist__sim_stand_still(struct dist__sim_world *world)
 	       judge_standstill(world);
 }
 
-static bool any_failed(const struct dist__sim_world *world)
+/* The first rank that failed, or never learnt that a call of its did; the
+ * number of ranks if there is none. */
+static int first_failed(const struct dist__sim_world *world)
 {
-	for (int rank = 0; rank < world->present; rank++)
-		if (world->ranks[rank].status != 0)
-			return true;
-	return false;
+	int rank = 0;
+
+	while (rank < world->present && world->ranks[rank].status == 0 &&
+	       !world->board->slots[rank].overlooked)
+		rank++;
+	return rank;
 }
 
 /* The end of a copy, as a kind of verdict. The records may lack a message that
@@ -335,7 +339,8 @@ int dist__sim_exit_status(struct dist__sim_world *world)
 	const struct check_board *board = world->board;
 	struct check_facts facts = dist__sim_facts(world);
 	struct check_verdict verdict;
-	bool failed = any_failed(world);
+	int first = first_failed(world);
+	bool failed = first < world->present;
 	char *warning = NULL;
 	int status;
 
@@ -356,12 +361,8 @@ int dist__sim_exit_status(struct dist__sim_world *world)
 		/* A rank failed, and nothing shows why. Without one that did so
 		 * by itself: the first, and the rank that its failed call goes
 		 * back to. */
-		int rank = 0;
-
-		while (facts.lost_rank < 0 && !world->ranks[rank].status)
-			rank++;
 		if (facts.lost_rank < 0)
-			dist__sim_note_lost(world, rank, &facts);
+			dist__sim_note_lost(world, first, &facts);
 		verdict = check_judge_failed(world->board, facts.lost_rank);
 	}
 	if (verdict.kind == CHECK_FINE)

@@ -37,6 +37,9 @@ void dist__sim_note_lost(const struct dist__sim_world *world, int rank,
 		snprintf(facts->lost_how, sizeof facts->lost_how,
 			 "was killed by signal %d (%s)", lost->killed_by,
 			 strsignal(lost->killed_by));
+	else if (lost->status == 0)
+		snprintf(facts->lost_how, sizeof facts->lost_how,
+			 CHECK_OVERLOOKED);
 	else
 		snprintf(facts->lost_how, sizeof facts->lost_how,
 			 "exited with status %d", lost->status);

@@ -43,6 +43,15 @@ bool dist__outcome_is_known(const struct dist__child *child,
 	       (!call || call->error != DIST_ERR_MISMATCH);
 }
 
+/* Whether it ended as if all were well, because it did not look how a call of
+ * its ended. */
+static bool has_overlooked(const struct dist__child *child,
+			   const struct check_board *board)
+{
+	return child->ended && !dist__outcome_failed(child) && board &&
+	       board->slots[child->rank].overlooked;
+}
+
 /* Whether it ended as if all were well, but had written where it must not. */
 static bool is_damaged(const struct dist__child *child,
 		       const struct check_board *board)
@@ -70,7 +79,7 @@ static int weigh(const struct dist__child *child,
 {
 	if (is_damaged(child, board))
 		return 2;
-	if (!dist__outcome_failed(child))
+	if (!dist__outcome_failed(child) && !has_overlooked(child, board))
 		return 0;
 	if (follows(child, board))
 		return 1;
@@ -98,6 +107,8 @@ static void describe(const struct dist__child *child,
 		snprintf(text, size,
 			 "ran out of memory in %.16s (exit status %d)",
 			 call->op, child->code);
+	else if (has_overlooked(child, board))
+		snprintf(text, size, CHECK_OVERLOOKED);
 	else if (child->by_signal)
 		snprintf(text, size, "was killed by signal %d (%s)",
 			 child->code, strsignal(child->code));
@@ -163,7 +174,7 @@ void dist__outcome_take(struct dist__outcome *outcome,
 			if (child->ended && child->by_signal)
 				slot->state = CHECK_RANK_LOST;
 			else if (child->ended && !slot->damaged &&
-				 (child->code == 0 ||
+				 ((child->code == 0 && !slot->overlooked) ||
 				  slot->state != CHECK_RANK_WAITING))
 				slot->state = CHECK_RANK_FINISHED;
 		}

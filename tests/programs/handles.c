@@ -102,6 +102,22 @@ enum dist_error polls_in_vain(struct job *job)
 	return end(work);
 }
 
+/* Looks until the sum has ended, and never asks how. */
+enum dist_error takes_the_end_for_success(struct job *job)
+{
+	float x[2] = {0};
+	struct dist_work *work;
+
+	if (at_fault(job, 2))
+		return DIST_OK;
+	/* partner */
+	try(dist_all_reduce(job->world, floats(x), DIST_SUM, &work));
+	while (!dist_work_is_completed(work))
+		dist_compute(job->world, 1000000, NULL);
+	dist_work_free(work);
+	return DIST_OK;
+}
+
 /* Two groups, each call waited for on the spot by half of the ranks. */
 enum dist_error waits_in_one_group(struct job *job)
 {
