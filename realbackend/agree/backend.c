@@ -91,6 +91,8 @@ static enum dist_error submit_op(struct dist__agreed *g, struct dist__op *op)
 	op->started_ns = 0;
 	if (g->failed)
 		return g->failed;
+	if (!dist__op_is_p2p(op->kind))
+		g->issued = op->seq + 1;
 	return dist__task_new(g, op) ? DIST_OK : DIST_ERR_NO_MEMORY;
 }
 

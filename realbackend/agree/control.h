@@ -23,7 +23,7 @@ struct dist__control {
 /* seq of messages that belong to no collective, and their steps. */
 #define DIST__CONTROL_SEQ  UINT32_MAX
 #define DIST__STEP_ID      0u     /* one rank's data for the others */
-#define DIST__STEP_WATCH   1u     /* never sent: fails when the peer is gone */
+#define DIST__STEP_WATCH   1u     /* of one that leaves, to the next alone */
 #define DIST__STEP_GPU     2u     /* which GPU the rank has */
 #define DIST__STEP_READY   0x100u /* and following: all have made it */
 #define DIST__STEP_GOODBYE 0x200u /* and following: all will leave it */

@@ -51,9 +51,19 @@ static enum dist_error watch(struct dist__agreed *g, int64_t now_ns)
 	g->watched_ns = now_ns;
 	g->watched = (g->watched + 1) % size;
 	if (g->watches[g->watched])
-		(void)dist__control_ended(&g->control, &g->watches[g->watched],
-					  &error);
+		g->is_left |= dist__control_ended(
+			&g->control, &g->watches[g->watched], &error);
 	return error;
+}
+
+/* Whether a collective waits for the rank before this one, which has left
+ * without it. The others learn it from who does: it fails. */
+static bool waits_in_vain(const struct dist__agreed *g,
+			  const struct dist__task *task)
+{
+	return g->is_left && task->state == DIST__TASK_AGREEING &&
+	       !dist__op_is_p2p(task->op->kind) &&
+	       (int32_t)(task->op->seq - g->issued_before) >= 0;
 }
 
 enum dist_error dist__agreed_poll(struct dist__agreed *g, int64_t now_ns)
@@ -86,6 +96,8 @@ bool dist__agreed_look(struct dist__agreed *g)
 		g->is_running |= !ended && task->state == DIST__TASK_RUNNING;
 		if (!error && !ended && now_ns >= task->op->deadline_ns)
 			error = DIST_ERR_TIMEOUT;
+		if (!error && !ended && waits_in_vain(g, task))
+			error = DIST_ERR_PEER_LOST;
 		if (error) {
 			dist__agreed_fail(g, task, error);
 			return true;
@@ -104,10 +116,36 @@ enum dist_error dist__agreed_watch(struct dist__agreed *g)
 		.tag = -1, .seq = DIST__CONTROL_SEQ, .step = DIST__STEP_WATCH};
 	enum dist_error error = DIST_OK;
 
-	for (m.peer = 0; m.peer < g->members->world_size && !error; m.peer++)
+	for (m.peer = 0; m.peer < g->members->world_size && !error; m.peer++) {
+		bool before = (m.peer + 1) % g->members->world_size ==
+			      g->members->rank;
+
+		m.data = before ? &g->issued_before : NULL;
+		m.bytes = before ? sizeof g->issued_before : 0;
 		if (m.peer != g->members->rank)
 			error = dist__control_receive(&g->control, m,
 						      &g->watches[m.peer]);
+	}
+	return error;
+}
+
+enum dist_error dist__agreed_part(struct dist__agreed *g, int64_t deadline_ns)
+{
+	const struct dist__message farewell = {.peer = (g->members->rank + 1) %
+						       g->members->world_size,
+					       .tag = -1,
+					       .seq = DIST__CONTROL_SEQ,
+					       .step = DIST__STEP_WATCH,
+					       .data = &g->issued,
+					       .bytes = sizeof g->issued};
+	struct dist__request *request = NULL;
+	enum dist_error error = DIST_OK;
+
+	if (farewell.peer != g->members->rank)
+		error = dist__control_send(&g->control, farewell, &request);
+	if (!error)
+		error = dist__agreed_meet(g, DIST__STEP_GOODBYE, deadline_ns);
+	dist__control_drop(&g->control, &request);
 	return error;
 }
 

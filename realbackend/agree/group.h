@@ -137,8 +137,11 @@ struct dist__agreed {
 	 * several devices. */
 	struct dist__backend *messages;
 
-	pthread_mutex_t mutex;          /* guards the fields below */
-	uint32_t questions;             /* number asked */
+	pthread_mutex_t mutex;  /* guards the fields below */
+	uint32_t questions;     /* number asked */
+	uint32_t issued;        /* collectives, by this rank */
+	uint32_t issued_before; /* by the rank before it, which leaves */
+	bool is_left;           /* by that rank */
 	struct dist__request **watches; /* one for each rank */
 	int watched;                    /* the last one that was looked at */
 	int64_t watched_ns;
@@ -186,6 +189,10 @@ enum dist_error dist__agreed_poll(struct dist__agreed *g, int64_t now_ns);
 
 /* dist__agreed_unwatch ends that. */
 void dist__agreed_unwatch(struct dist__agreed *g);
+
+/* dist__agreed_part waits for all members to leave. Errors: as
+ * dist__agreed_meet(). */
+enum dist_error dist__agreed_part(struct dist__agreed *g, int64_t deadline_ns);
 
 /* dist__agreed_meet waits for all members at a point of the group's life,
  * independently of operations. Errors: TIMEOUT, the transport's. */

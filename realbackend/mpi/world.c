@@ -250,8 +250,7 @@ static void close_group(struct dist__agreed *base)
 	if (!base->watches)
 		return;
 	if (!base->failed && g == root)
-		error = dist__agreed_meet(base, DIST__STEP_GOODBYE,
-					  dist__agreed_deadline_ns(base));
+		error = dist__agreed_part(base, dist__agreed_deadline_ns(base));
 	if (error)
 		dist__agreed_fail(base, NULL, error);
 	dist__agreed_unwatch(base);

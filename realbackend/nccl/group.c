@@ -248,7 +248,7 @@ static enum dist_error part(struct dist__nccl_group *g)
 	int64_t deadline_ns = dist__agreed_deadline_ns(&g->base);
 	enum dist_error error;
 
-	error = dist__agreed_meet(&g->base, DIST__STEP_GOODBYE, deadline_ns);
+	error = dist__agreed_part(&g->base, deadline_ns);
 	if (error)
 		return error;
 	dist__agreed_unwatch(&g->base); /* they may go now */
