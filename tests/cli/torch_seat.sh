@@ -26,6 +26,8 @@ cmp "$scratch/trace1" "$scratch/trace2" || fail "another trace"
 
 # A thread that waits does not hold up the rank's others.
 expect 0 "${sim[@]}" 2 "$script" threads
+limit=55 expect 11 "${sim[@]}" 2 "$script" thread_alone
+expect_err "rank 0 waits in all_reduce.* at .*seat\.py:$(line_of aside)"
 
 # Verdicts name the script's lines; what a rank raises is its own.
 expect 11 "${sim[@]}" 2 "$script" abba

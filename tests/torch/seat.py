@@ -63,6 +63,20 @@ def threads():
     assert x.item() == 2
 
 
+def thread_alone():
+    """Another thread makes a call that the other rank does not make."""
+    group = dist.new_group()
+
+    def run():
+        dist.all_reduce(torch.ones(1), group=group)  # aside
+
+    if dist.get_rank() == 0:
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        thread.join()
+    dist.barrier()
+
+
 def place():
     """What torchrun says of a rank, which libraries look for."""
     for name, value in (("ROLE_NAME", "default"),
