@@ -28,6 +28,19 @@ from .work import Done, Waiter, Work
 _C10D_FILE = c10d.__file__
 
 
+def _advice():
+    """How to get a verdict on ranks of which no launcher has records: those
+    that a script starts itself."""
+    notes = os.environ.get("LOCKSTEP_NOTES", "").split(":")
+    if len(notes) == 3 and notes[1] == str(os.getpid()):
+        return ""
+    if "LOCKSTEP_DUMP" in os.environ:
+        return (" (lockstep run did not start this rank; lockstep diagnose %s "
+                "has the verdict)" % os.environ["LOCKSTEP_DUMP"])
+    return (" (lockstep run did not start this rank, and has no verdict on it: "
+            "set LOCKSTEP_DUMP=FOLDER, and call lockstep diagnose FOLDER)")
+
+
 def _error_of(name):
     """What a group of that name raises."""
     return (RuntimeError if name == "gloo"
@@ -188,6 +201,8 @@ class Group(Arguments, dist.ProcessGroup):
         text = self._message_text()
         if error == library.TIMEOUT:
             text = "Timed out waiting for the other ranks: " + text
+            if not self.simulated:
+                text += _advice()
         elif error == library.PEER_LOST:
             text = "connection closed by a peer: " + text
         elif error == library.ABORTED:

@@ -198,6 +198,20 @@ void dist__outcome_release(struct dist__outcome *outcome)
 
 /* ---- telling ------------------------------------------------------------ */
 
+/* Whether the records say anything. If not, the program may have started ranks
+ * of its own, which leave dumps of another job. */
+static bool has_records(const struct check_board *board)
+{
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		const struct check_slot *slot = &board->slots[rank];
+
+		if (slot->groups > 0 || slot->rendezvous.text[0] ||
+		    slot->state == CHECK_RANK_LOST)
+			return true;
+	}
+	return false;
+}
+
 /* Leaves the dumps of the ranks that are known, if somebody wants them. */
 static void save_dumps(FILE *out, const struct dist__outcome *outcome,
 		       int64_t timeout_ns)
@@ -208,7 +222,7 @@ static void save_dumps(FILE *out, const struct dist__outcome *outcome,
 				  .cause = outcome->cause};
 	bool good = true;
 
-	if (!pattern || !outcome->board)
+	if (!pattern || !outcome->board || !has_records(outcome->board))
 		return;
 	dist__dump_stamp(&dump);
 	snprintf(dump.job, sizeof dump.job, "%ld.%lld", (long)getpid(),

@@ -117,6 +117,15 @@ static struct check_slot *find_slot(const struct dist__environment *e)
 		       : NULL;
 }
 
+/* Whether a process that the launcher started forked this one. */
+static bool is_forked(void)
+{
+	const char *notes = dist__variable("LOCKSTEP_NOTES");
+	const char *pid = notes ? strchr(notes, ':') : NULL;
+
+	return pid && atol(pid + 1) != (long)getpid();
+}
+
 /* Records for the launcher, which sees only an exit status, why the ranks did
  * not find each other, as the rank that it started, whatever that calls
  * itself. */
@@ -345,7 +354,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 	if (kept && kept->has_left) /* else a group of this process lives */
 		keep_free(kept);
 	kept = keep;
-	if (!started.slot && !slot)
+	if (!slot && (!started.slot || is_forked()))
 		error = open_dumper(&e, options->backend, keep, message);
 	if (error) {
 		place->transport->ops->free(place->transport);

@@ -54,4 +54,24 @@ wait_for asked || fail "no stacks: $(cat "$scratch/err")"
 kill "$job"
 wait "$job"
 
+# ---- ranks that the script starts itself, of which we have no records
+
+cat >"$scratch/forks.py" <<-'SCRIPT'
+	import sys, torch, torch.distributed as dist, torch.multiprocessing as mp
+	def work(rank):
+	    dist.init_process_group("gloo", init_method="file://" + sys.argv[1],
+	                            rank=rank, world_size=2)
+	    dist.barrier() if rank == 0 else dist.recv(torch.ones(1), 0)
+	context = mp.get_context("fork")
+	ranks = [context.Process(target=work, args=(rank,)) for rank in range(2)]
+	[rank.start() for rank in ranks]
+	[rank.join() for rank in ranks]
+	sys.exit(ranks[0].exitcode)
+SCRIPT
+expect 1 run --timeout 5 --dump "$scratch/forked" "$scratch/forks.py" \
+	"$scratch/file"
+expect_err 'lockstep run did not start this rank; lockstep diagnose '
+expect 11 diagnose "$scratch/forked"
+expect_err 'rank 1 waits in recv\(src 0, .* at .*/forks.py:5'
+
 finish
