@@ -54,7 +54,7 @@ verdict() { # back end, program, ranks
 zoo='branches_on_a_reduce shard_not_padded shard_of_another_length
 	message_too_long barrier_in_a_branch ring_receives_first
 	two_groups_crossed crashes is_killed exits_with_3 leaves_the_job_early
-	late_for_the_sum bits_of_floats never_waited_for
+	late_for_the_sum bits_of_floats never_waited_for polls_in_vain
 	skips_the_last_gather skips_the_last_broadcast
 	made_without_one written_before_wait forwarded_before_wait
 	waited_for_another'
