@@ -1,10 +1,12 @@
 """Ranks of a simulation. What they do, their words say."""
 
+import datetime
 import os
 import random
 import sys
 import threading
 import time
+import traceback
 
 import torch
 import torch.distributed as dist
@@ -36,6 +38,10 @@ def stores():
     objects = [None] * dist.get_world_size()
     dist.all_gather_object(objects, {"rank": rank})
     assert objects[-1] == {"rank": dist.get_world_size() - 1}
+    limit = datetime.timedelta(seconds=7)
+    mine = dist.TCPStore("127.0.0.1", 0, 1, True, limit)
+    assert mine.host == "127.0.0.1" and mine.port > 0
+    assert mine.timeout == limit
 
 
 def drawn():

@@ -13,11 +13,20 @@ from . import seat
 
 _kept = []
 _NEVER = 2 ** 63 - 1
+_PORT = 29501  # of who asks for any
 
 
 def _nanoseconds(timeout):
     ns = int(timeout / datetime.timedelta(microseconds=1)) * 1000
     return ns if 0 < ns < _NEVER else _NEVER
+
+
+def _timeout(arguments, named):
+    """The one that a store is made with, wherever it stands."""
+    for one in (*arguments, named.get("timeout")):
+        if isinstance(one, datetime.timedelta):
+            return one
+    return datetime.timedelta(seconds=300)
 
 
 def _bytes(value):
@@ -37,13 +46,12 @@ def install():
     class SeatStore(dist.Store):
         """torch's Store over dist_seat_store_new()."""
 
-        def __init__(self, *_, **named):
+        def __init__(self, *arguments, **named):
             super().__init__()
             handle = c_void_p()
             self._check(seat.lib.seat_store_new(byref(handle)), "store")
             self._handle = handle
-            self._timeout = named.get("timeout",
-                                      datetime.timedelta(seconds=300))
+            self.set_timeout(_timeout(arguments, named))
             # C++ keeps its half of a store, and calls this one.
             _kept.append(self)
 
@@ -140,6 +148,17 @@ def install():
         def has_extended_api(self):
             return True
 
+    class TCPStore(SeatStore):
+        def __init__(self, host_name="localhost", port=0, *arguments, **named):
+            super().__init__(*arguments, **named)
+            # A script tells the other ranks a port that it had chosen for it.
+            self.host, self.port = host_name, port or _PORT
+
+    class FileStore(SeatStore):
+        def __init__(self, file_name, *arguments, **named):
+            super().__init__(*arguments, **named)
+            self.path = file_name
+
     def by_place(url, *_, **named):
         """A rank is where lockstep run put it; what the URL says is checked by
         the simulation when the group is made."""
@@ -152,5 +171,5 @@ def install():
 
     for scheme in ("env", "tcp", "file"):
         rendezvous._rendezvous_handlers[scheme] = by_place
-    for name in ("TCPStore", "FileStore"):
-        setattr(dist, name, SeatStore)
+    for store in (TCPStore, FileStore):
+        setattr(dist, store.__name__, store)
