@@ -179,6 +179,7 @@ class Group(Arguments, dist.ProcessGroup):
         for group in [*self.subgroups, self]:
             if group._waiter is not None:
                 group._waiter.stop()
+        polls.await_others([self, *self.subgroups])
         handle, self.handle = self.handle, None
         for group in self.subgroups:
             group.handle = None

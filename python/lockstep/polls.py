@@ -9,8 +9,11 @@ by itself, nothing is held up, and the call waits as the first thread's do.
 """
 
 import os
+import sys
 import threading
 
+_FILES = tuple(os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+               for name in ("group.py", "work.py"))
 _STEP_NS = 10_000  # of the simulated clock
 _STEP_S = 1e-3     # of the real one
 # Then what may be a deadlock is waited for, so that it is told.
@@ -57,6 +60,29 @@ def must_poll(group) -> bool:
     return group.simulated and threading.get_ident() != _first
 
 
+def _is_in_call(frame, groups) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename in _FILES:
+            thing = frame.f_locals.get("self")
+            if getattr(thing, "_group", thing) in groups:
+                return True
+        frame = frame.f_back
+    return False
+
+
+def await_others(groups):
+    """Waits until no other thread is in a call of these, which are about to
+    go."""
+    global _first
+    here, first, waits = threading.get_ident(), _first, threading.Event()
+    for thread, frame in sys._current_frames().items():
+        while thread != here and _is_in_call(frame, groups):
+            _first = thread  # may wait in there now, where a deadlock is told
+            waits.wait(_STEP_S)
+            frame = sys._current_frames().get(thread)
+    _first = first
+
+
 def poll(lib, handle):
     """Waits for the operation to end, for a minute or so."""
     from .simulated import seat
@@ -64,7 +90,7 @@ def poll(lib, handle):
     for turn in range(1, _MOST):
         if turn % _LOOK == 0 and _is_alone():
             return
-        if lib.work_is_completed(handle):
+        if threading.get_ident() == _first or lib.work_is_completed(handle):
             return
         waits.wait(_STEP_S)  # time.sleep() is the simulation's
         if seat.lib.seat_pass(_STEP_NS):

@@ -25,7 +25,7 @@ cmp "$scratch/out1" "$scratch/out2" || fail "other random numbers"
 cmp "$scratch/trace1" "$scratch/trace2" || fail "another trace"
 
 # A thread that waits does not hold up the rank's others.
-expect 0 "${sim[@]}" 2 "$script" threads
+expect 0 "${sim[@]}" 2 "$script" threads end_beside
 limit=55 expect 11 "${sim[@]}" 2 "$script" thread_alone
 expect_err "rank 0 waits in all_reduce.* at .*seat\.py:$(line_of aside)"
 

@@ -83,6 +83,38 @@ def thread_alone():
     dist.barrier()
 
 
+def end_beside():
+    """A rank ends its groups while another thread of it is in a call."""
+    group, rank, x = dist.new_group(), dist.get_rank(), torch.ones(1)
+
+    def run():
+        pause.wait(0.3 * rank)
+        dist.all_reduce(x, group=group)
+
+    def is_in_call():
+        frame = sys._current_frames()[thread.ident]
+        return any(call.name == "allreduce"
+                   for call in traceback.extract_stack(frame))
+
+    pause = threading.Event()
+    thread = threading.Thread(target=run)
+    thread.start()
+    if rank == 1:
+        thread.join()
+    while rank == 0 and not is_in_call():
+        pause.wait(0.01)
+    dist.destroy_process_group()
+    thread.join()
+    assert x.item() == 2
+
+
+def members():
+    """torch counts the groups of a rank, and its own back ends hang."""
+    if dist.get_rank() == 0:
+        dist.new_group([0])
+    dist.new_group([0, 1])  # third
+
+
 def place():
     """What torchrun says of a rank, which libraries look for."""
     for name, value in (("ROLE_NAME", "default"),
@@ -126,7 +158,8 @@ def main(words, functions):
     dist.init_process_group("gloo")
     for word in words:
         functions[word]()
-    dist.destroy_process_group()
+    if dist.is_initialized():
+        dist.destroy_process_group()
 
 
 if __name__ == "__main__":
