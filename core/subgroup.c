@@ -247,6 +247,7 @@ static enum dist_error pass(struct making *making, enum dist__op_kind kind,
 {
 	struct dist_group *parent = making->parent;
 	struct dist__site site = parent->site, from = parent->from;
+	struct dist__label label = parent->label;
 	int64_t come = *id;
 	struct dist__op request = {
 		.kind = kind,
@@ -259,6 +260,7 @@ static enum dist_error pass(struct making *making, enum dist__op_kind kind,
 	/* Of the whole call. */
 	parent->site = site;
 	parent->from = from;
+	parent->label = label;
 	if (!error && come > *id)
 		*id = come;
 	return error;
@@ -301,6 +303,8 @@ static enum dist_error agree_aside(struct making *making, uint32_t *first)
 
 	if (!ranks)
 		return DIST_ERR_NO_MEMORY;
+	making->purpose.terms =
+		dist__mix(making->purpose.terms, making->parent->label.terms);
 	for (int i = 0; i < n; i++)
 		ranks[i] = dist__global_rank(members, i);
 	dist__sort_whole(ranks, (size_t)n);
@@ -312,6 +316,7 @@ static enum dist_error agree_aside(struct making *making, uint32_t *first)
 	error = climb(making, ranks, n, place, &id);
 	free(ranks);
 	(void)dist__site_take(making->parent);
+	(void)dist_label(making->parent, NULL, 0);
 	if (error)
 		return error;
 	*first = (uint32_t)id;

@@ -248,10 +248,10 @@ struct dist_group_options {
 	/* Only the members need to call; other ranks get NULL at once (torch:
 	 * use_local_synchronization=True). Members make such groups in the same
 	 * order. They wait for each other by messages on the parent, with a tag
-	 * above DIST_TAG_MAX. Members with different lists get
-	 * DIST_ERR_MISMATCH, or wait for a rank that does not wait for them: a
-	 * deadlock. The default name is the group's number, "@" and its lowest
-	 * global rank. */
+	 * above DIST_TAG_MAX. Members with different lists, or terms of
+	 * dist_label(), get DIST_ERR_MISMATCH, or wait for a rank that does
+	 * not wait for them: a deadlock. The default name is the group's
+	 * number, "@" and its lowest global rank. */
 	bool members_only;
 };
 

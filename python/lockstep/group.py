@@ -742,8 +742,10 @@ def _leave():
         group.stop_waiting()
 
 
-def make_subgroup(ranks, timeout, label=None, name="lockstep"):
-    """A group of these global ranks, in this order, made by them alone."""
+def make_subgroup(ranks, timeout, label=None, name="lockstep", number=""):
+    """A group of these global ranks, in this order, made by them alone.
+    number: torch's, which counts the calls of the rank. Its own back ends meet
+    under it, and so never where a rank did not make them all."""
     parent = default()
     if parent is None:
         raise RuntimeError(
@@ -754,6 +756,9 @@ def make_subgroup(ranks, timeout, label=None, name="lockstep"):
         members_only=True)
     handle = c_void_p()
     parent._at(sys._getframe(1))
+    if number.isdigit():
+        parent.lib.label(parent.handle, b"number %s of the groups that the "
+                         b"rank asked for" % number.encode(), int(number))
     parent._check("new_group", parent.lib.new_group(
         parent.handle, (c_int * len(ranks))(*ranks), len(ranks),
         byref(options), byref(handle)))

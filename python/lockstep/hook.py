@@ -59,7 +59,7 @@ def register(*_):
 
 # The group that torch is making: its global ranks (none: the default group),
 # name and timeout.
-_making = {"ranks": [], "label": None}
+_making = {"ranks": [], "label": None, "name": ""}
 
 
 def _prepare(c10d):
@@ -92,7 +92,8 @@ def _create(store, rank, size, timeout, name="lockstep"):
         ranks = list(range(size))  # made directly of the back end's class
     if not ranks:
         return group.make_default(store, rank, size, timeout, name)
-    return group.make_subgroup(ranks, timeout, _making["label"], name)
+    return group.make_subgroup(ranks, timeout, _making["label"], name,
+                               _making["name"])
 
 
 def _wrap_making(c10d):
@@ -103,7 +104,8 @@ def _wrap_making(c10d):
         given = signature.bind(*arguments, **named).arguments
         ranks = list(given["global_ranks_in_group"])
         before = dict(_making)
-        _making.update(ranks=ranks, label=given.get("group_desc"))
+        _making.update(ranks=ranks, label=given.get("group_desc"),
+                       name=given.get("group_name") or "")
         try:
             return helper(*arguments, **named)
         finally:

@@ -33,6 +33,8 @@ expect_err "rank 0 waits in all_reduce.* at .*seat\.py:$(line_of aside)"
 expect 11 "${sim[@]}" 2 "$script" abba
 expect_err "rank 0 waits in all_reduce.* at .*seat\.py:$(line_of first)"
 expect_err "rank 1 waits in all_reduce.* at .*seat\.py:$(line_of second)"
+expect 10 "${sim[@]}" 2 "$script" members
+expect_err "rank 0 called new_group.* for number 2 of the groups .* at .*seat\.py:$(line_of third)"
 expect 13 "${sim[@]}" 2 "$script" leave
 expect_err '^no more$'
 expect 1 "${sim[@]}" 2 "$script" fail
