@@ -256,13 +256,27 @@ static bool goes_on_without(const struct check_board *board,
 	}
 }
 
-/* The accounts of group, as far as the call of that index: who has made it, and
- * who has not. False: one is not known, or no memory. */
+/* Whether rank has ended well, or left the group that cohort waits in, and no
+ * failure led it to. */
+static bool is_gone(const struct check_picture *p,
+		    const struct check_cohort *cohort, uint32_t rank)
+{
+	const struct check_slot *slot = &p->board->slots[rank];
+
+	return !slot->failed && !slot->damaged &&
+	       (slot->state == CHECK_RANK_FINISHED ||
+		check_has_left(p, cohort, rank));
+}
+
+/* The accounts of the group that cohort waits in, as far as the call of that
+ * index: who has made it, and who has not. False: one is not known, or may
+ * still come to it, or no memory. */
 static bool take_unmade(const struct check_picture *p,
-			const struct check_group *group,
+			const struct check_cohort *cohort,
 			const struct check_call *place,
 			struct check_missing *missing)
 {
+	const struct check_group *group = cohort->group;
 	struct check_account *own = calloc(group->num_members, sizeof *own);
 
 	for (uint32_t i = 0; own && i < group->num_members; i++) {
@@ -271,7 +285,8 @@ static bool take_unmade(const struct check_picture *p,
 			check_collectives(&p->board->slots[rank],
 					  place->group_id, place->generation);
 
-		if (made == UINT32_MAX) {
+		if (made == UINT32_MAX ||
+		    (made <= place->index && !is_gone(p, cohort, rank))) {
 			free(own);
 			return false;
 		}
@@ -288,18 +303,6 @@ static bool take_unmade(const struct check_picture *p,
 	missing->unmade = true;
 	settle(p->board, own, group->num_members, missing);
 	return missing->call && goes_on_without(p->board, missing->call);
-}
-
-/* Whether rank has ended well, or left the group that cohort waits in, and no
- * failure led it to. */
-static bool is_gone(const struct check_picture *p,
-		    const struct check_cohort *cohort, uint32_t rank)
-{
-	const struct check_slot *slot = &p->board->slots[rank];
-
-	return !slot->failed && !slot->damaged &&
-	       (slot->state == CHECK_RANK_FINISHED ||
-		check_has_left(p, cohort, rank));
 }
 
 /* Whether cohort waits in a collective for a rank that is gone, and what that
@@ -322,7 +325,7 @@ static bool waits_for_unmade(const struct check_picture *p,
 			check_collectives(&p->board->slots[rank],
 					  place.group_id, place.generation);
 		if (is_gone(p, cohort, rank) &&
-		    take_unmade(p, cohort->group, &place, missing))
+		    take_unmade(p, cohort, &place, missing))
 			return true;
 		check_missing_release(missing);
 	}
