@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/heap.h"
 
@@ -33,11 +34,11 @@ static struct timer *timers;     /* heap */
 static size_t num_timers, timer_space;
 static uint64_t timers_so_far;
 
-/* Nothing above could go on as if nothing had been. */
-static _Noreturn void out_of_memory(void)
+void dist__own_out_of_memory(void)
 {
 	fprintf(stderr, "lockstep: no memory for the simulation\n");
-	abort();
+	fflush(NULL);
+	_exit(EXIT_FAILURE);
 }
 
 /* ---- who can run ----------------------------------------------------------
@@ -119,13 +120,13 @@ void dist__own_spawn(uint32_t host, size_t stack_bytes, void (*body)(void *arg),
 	else
 		actor = malloc(sizeof *actor);
 	if (!actor)
-		out_of_memory();
+		dist__own_out_of_memory();
 	*actor = (struct own_actor){
 		.event.kind = OWN_SLEEPER, .body = body, .arg = arg};
 	actor->context =
 		dist__own_context_new(stack_bytes ? stack_bytes : USUAL_STACK);
 	if (!actor->context)
-		out_of_memory();
+		dist__own_out_of_memory();
 	dist__own_context_begin(actor->context, run_actor, actor);
 	dist__own_ready(&actor->task);
 }
@@ -149,7 +150,7 @@ void dist__own_yield(void)
 static void set_event(struct own_actor *actor, double at_s)
 {
 	if (!dist__own_net_sleep(dist__own.net, &actor->event, at_s))
-		out_of_memory();
+		dist__own_out_of_memory();
 }
 
 void dist__own_sleep(double seconds)
@@ -242,7 +243,7 @@ void dist__own_at(double time_s, void (*call)(void *arg), void *arg)
 		timer_space = timer_space ? 2 * timer_space : 64;
 		timers = realloc(timers, timer_space * sizeof *timers);
 		if (!timers)
-			out_of_memory();
+			dist__own_out_of_memory();
 	}
 	timers_rise(timers, place,
 		    (struct timer){time_s, timers_so_far++, call, arg});

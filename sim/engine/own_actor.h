@@ -44,6 +44,10 @@ struct own_actors {
 
 extern struct own_actors dist__own;
 
+/* dist__own_out_of_memory says so and ends the process: nothing above could go
+ * on as if nothing had been. */
+_Noreturn void dist__own_out_of_memory(void);
+
 /* dist__own_ready makes a task ready: it runs in this instant, after those that
  * are. dist__own_woken does so for one whose time has come: it runs after the
  * calls that are due. */

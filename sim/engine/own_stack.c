@@ -21,7 +21,7 @@
 
 #define PAGE      ((size_t)4096)
 #define MOST_GAP  (256 * PAGE)
-#define SLAB      64 /* stacks */
+#define SLAB      64 /* stacks, or fewer */
 #define MOST_GAPS 16384
 
 struct slab {
@@ -168,24 +168,37 @@ static size_t gap_of(const struct size *size)
 	return gap < MOST_GAP ? gap : MOST_GAP;
 }
 
+/* Maps SLAB stacks that take each so many bytes, or fewer where there is no
+ * room (ulimit -v). Returns how many. */
+static size_t map_stacks(struct slab *slab, size_t each)
+{
+	size_t num = SLAB;
+
+	do {
+		slab->bytes = num * each;
+		slab->memory = mmap(NULL, slab->bytes, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+				    -1, 0);
+	} while (slab->memory == MAP_FAILED && (num /= 2) > 0);
+	return num;
+}
+
 /* Adds a slab of stacks. */
 static bool add_slab(struct size *size)
 {
-	size_t gap = gap_of(size), each = size->bytes + gap;
+	size_t gap = gap_of(size), each = size->bytes + gap, num;
 	struct slab *slab = calloc(1, sizeof *slab);
 
 	if (!slab)
 		return false;
-	slab->bytes = SLAB * each;
-	slab->memory = mmap(NULL, slab->bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (slab->memory == MAP_FAILED) {
+	num = map_stacks(slab, each);
+	if (num == 0) {
 		free(slab);
 		return false;
 	}
 	slab->next = slabs;
 	slabs = slab;
-	for (size_t i = SLAB; i-- > 0;) {
+	for (size_t i = num; i-- > 0;) {
 		struct own_context *context = &slab->contexts[i];
 		char *low = (char *)slab->memory + i * each;
 
@@ -196,7 +209,7 @@ static bool add_slab(struct size *size)
 		context->next = size->free;
 		size->free = context;
 	}
-	num_stacks += SLAB;
+	num_stacks += num;
 	return true;
 }
 

@@ -47,12 +47,6 @@ static struct routes *routes; /* hash table */
 static size_t num_routes, route_space;
 static struct transfer *free_transfers;
 
-static _Noreturn void out_of_memory(void)
-{
-	fprintf(stderr, "lockstep: no memory for the simulation\n");
-	abort();
-}
-
 /* ---- routes ---------------------------------------------------------------
  */
 
@@ -78,7 +72,7 @@ static struct own_route *make_route(const uint32_t *links, size_t count,
 		sizeof *route + (count + num_back) * sizeof route->parts[0]);
 
 	if (!route)
-		out_of_memory();
+		dist__own_out_of_memory();
 	*route = (struct own_route){
 		.wait_s = latency_s * network.latency_factor,
 		/* SimGrid's, of what has none. */
@@ -136,7 +130,7 @@ static const struct own_route *route_of(uint32_t from, uint32_t to)
 		route_space = space ? 2 * space : 1024;
 		routes = calloc(route_space, sizeof *routes);
 		if (!routes)
-			out_of_memory();
+			dist__own_out_of_memory();
 		for (size_t i = 0; i < space; i++)
 			if (before[i].key)
 				*place_of(before[i].key) = before[i];
@@ -165,7 +159,7 @@ static struct transfer *blank(void)
 	else
 		transfer = malloc(sizeof *transfer);
 	if (!transfer)
-		out_of_memory();
+		dist__own_out_of_memory();
 	*transfer = (struct transfer){.phase = POSTED};
 	return transfer;
 }
@@ -236,7 +230,7 @@ static void set_out(struct transfer *transfer, const struct own_route *route,
 		dist__own.net, route, (double)transfer->bytes,
 		most_Bps > 0 ? most_Bps : INFINITY, transfer);
 	if (!transfer->flow)
-		out_of_memory();
+		dist__own_out_of_memory();
 }
 
 /* ---- two ends -------------------------------------------------------------

@@ -28,6 +28,14 @@ done
 LOCKSTEP_UNEXPECTED=none lockstep run --nproc-per-node 2 hello
 expect_err 'LOCKSTEP_UNEXPECTED is "none": expected an integer'
 
+# Simulated ranks need the address space of their own stacks, and no more.
+if [ "$SANITIZED" = no ]; then
+	limit_kb=$(ulimit -v)
+	ulimit -S -v 60000
+	expect 0 run --backend sim --platform star-8 --nproc-per-node 8 hello
+	ulimit -S -v "$limit_kb"
+fi
+
 # ---- a launcher that is killed
 
 program parent <<'END'
