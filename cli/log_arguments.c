@@ -1,6 +1,7 @@
 #include "cli/log_arguments.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/refuse.h"
 #include "model/cluster/machine.h"
@@ -44,6 +45,14 @@ struct log_facts log_arguments_facts(const struct log_arguments *arguments,
 				  .ranks = arguments->ranks};
 }
 
+static bool is_version(const char *text)
+{
+	int major, minor;
+
+	return sscanf(text, "%d.%d", &major, &minor) == 2 &&
+	       text[strspn(text, "0123456789.")] == '\0';
+}
+
 enum dist_error log_machine_load(const struct log_facts *facts,
 				 struct machine *machine,
 				 struct dist_message *message)
@@ -56,6 +65,8 @@ enum dist_error log_machine_load(const struct log_facts *facts,
 	    !collective_find(facts->collective, &collective))
 		return dist__refuse(message,
 				    "--collective: expected " COLLECTIVE_NAMES);
+	if (facts->version && !is_version(facts->version))
+		return dist__refuse(message, "--nccl-version: expected 2.M");
 	error = machine_find(machine, facts->machine, message);
 	return error ? error
 		     : machine_network_choose(machine, facts->transport,

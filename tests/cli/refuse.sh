@@ -459,6 +459,10 @@ expect_refusal '--ranks: expected a whole number' calibrate --from x.log \
 	--machine aws-p5 --ranks -1
 expect_refusal '--collective: expected all_reduce' calibrate --from x.log \
 	--machine aws-p5 --collective dance
+for version in 3 2.x two 2.18beta; do
+	expect_refusal '--nccl-version: expected 2.M' calibrate --from x.log \
+		--machine aws-p5 --nccl-version "$version"
+done
 expect_refusal 'no "nowhere" among' calibrate --from x.log --machine nowhere
 expect_refusal 'has no network of transport "pigeon": expected efa' calibrate --from x.log \
 	--machine aws-p5 --transport pigeon
