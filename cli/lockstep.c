@@ -3,6 +3,7 @@
 #include "cli/document.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,9 +122,21 @@ static void check_output(void)
 	_exit(status ? status : DIST_EXIT_FAILED);
 }
 
+/* Standard streams that are closed stay useless, but no file of ours takes
+ * their numbers, into which others then print. */
+static bool hold_streams(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null",
+			 fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
-	if (atexit(check_output))
+	if (!hold_streams() || atexit(check_output))
 		return DIST_EXIT_INTERNAL;
 	status = dispatch(argc, (const char **)argv);
 	return status;

@@ -141,6 +141,10 @@ for words in --help 'run --help' --version 'list models'; do
 		fail "$words to a full device: $(cat "$scratch/err")"
 done
 
+# Where a standard stream is closed, nothing that the command opens lies there.
+"$LOCKSTEP" run --nproc-per-node 2 hello 0<&- 1>&- 2>&-
+[ $? -eq 1 ] || fail "with no streams: not status 1"
+
 expect 0 --version
 expect_out '^lockstep [0-9]+\.[0-9]+\.[0-9]+$'
 
