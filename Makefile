@@ -371,7 +371,8 @@ test-sanitized:
 SHELL_TESTS := $(patsubst tests/cli/%.sh,%,$(sort $(wildcard tests/cli/*.sh)))
 ALONE := calibrate validate_local
 LONG := torch_group torch_roofline_sim programs peers torch_seat refuse sweep killed testbed bench \
-	torch_model mpi_as_tcp tutorial diagnose
+	torch_model mpi_as_tcp torch_checks torch_examples mpi torch_launch \
+	torch_roofline torch_rpc tutorial diagnose
 BUSY := conformance unit mpi nccl
 REST := $(filter-out $(ALONE) $(LONG) install,$(SHELL_TESTS))
 scripts = $(1:%=shell:tests/cli/%.sh)
