@@ -73,6 +73,13 @@ for word in -I -sE -uS; do
 done
 expect 0 run --torch-backend-as none --nproc-per-node 2 python3 -I -c pass
 
+# Ranks share their output, and write whole lines there.
+printf 'for i in range(100):\n    print("line", i, "of", 100)\n' \
+	>"$scratch/lines.py"
+expect 0 "${sim[@]}" 8 "$scratch/lines.py"
+[ "$(grep -cxE 'line [0-9]+ of 100' "$scratch/out")" -eq 800 ] ||
+	fail "$(grep -vxE 'line [0-9]+ of 100' "$scratch/out" | head -n 3)"
+
 # A script may import torch by a module of its own.
 mkdir "$scratch/apart"
 echo 'import torch.distributed as dist' >"$scratch/apart/mine.py"

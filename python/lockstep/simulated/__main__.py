@@ -158,6 +158,14 @@ def _run(words):
     return 0
 
 
+def _write_lines():
+    """The ranks share their output: what is not held back (-u) goes there in
+    whole lines, not in the pieces of each print()."""
+    for stream in (sys.stdout, sys.stderr):
+        if getattr(stream, "write_through", False):
+            stream.reconfigure(line_buffering=True, write_through=False)
+
+
 def main(words):
     if not words or words in (["-m"], ["-c"]):
         sys.exit("lockstep.simulated: expected a script, -m and a module or "
@@ -176,6 +184,7 @@ def main(words):
     gc.enable()
     sys.stdout.flush()
     sys.stderr.flush()
+    _write_lines()
     pids = []
     for rank in range(ranks):
         pid = os.fork()
