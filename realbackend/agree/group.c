@@ -56,12 +56,14 @@ static enum dist_error watch(struct dist__agreed *g, int64_t now_ns)
 	return error;
 }
 
-/* Whether a collective waits for the rank before this one, which has left
- * without it. The others learn it from who does: it fails. */
+/* Whether a collective is polled for that the rank before this one has left
+ * without. The others learn it from who does: it fails. Of a rank that waits
+ * the launcher proves it, when all others have come, too. */
 static bool waits_in_vain(const struct dist__agreed *g,
 			  const struct dist__task *task)
 {
-	return g->is_left && task->state == DIST__TASK_AGREEING &&
+	return g->is_left && !g->waiting &&
+	       task->state == DIST__TASK_AGREEING &&
 	       !dist__op_is_p2p(task->op->kind) &&
 	       (int32_t)(task->op->seq - g->issued_before) >= 0;
 }
