@@ -193,7 +193,7 @@ static bool list_messages(struct messages *m, const struct dist__flow *flow,
 		return false;
 	m->peers[1] = m->peers[0] + num;
 	memset(m->peers[0], -1, 2 * num * sizeof(int));
-	for (int step = 0; step < flow->steps; step++) {
+	for (int step = 0; step < flow->steps && k < m->kinds; step++) {
 		if (flow->ops->like(flow, step) != step)
 			continue;
 		for (int rank = 0; rank < m->size; rank++) {

@@ -241,9 +241,12 @@ int main(int argc, char **argv)
 {
 	/* Hardware does not wait for a processor that the hosts keep busy. */
 	const struct sched_param first = {.sched_priority = 1};
-	struct relay *relay = calloc(1, sizeof *relay);
+	struct relay *relay;
 
-	if (argc != 9 || !relay)
+	if (argc != 9 || atoi(argv[2]) > SWITCH_HOSTS)
+		return 2;
+	relay = calloc(1, sizeof *relay);
+	if (!relay)
 		return 2;
 	relay->bed = (struct test_bed){
 		.hosts = atoi(argv[2]),
@@ -254,8 +257,6 @@ int main(int argc, char **argv)
 		.leaf_hosts = atoi(argv[7]),
 		.uplink_Bps = atof(argv[8]) / 8,
 	};
-	if (relay->bed.hosts > SWITCH_HOSTS)
-		return 2;
 	switch_links_init(&relay->links, &relay->bed);
 	for (int i = 0; i < relay->bed.hosts; i++)
 		relay->taps[i] = open_tap(argv[1], i);

@@ -93,7 +93,7 @@ static void check_refusal(enum dist_error error,
 		write_input(data, size);                                       \
 		error = load(&into, input_path(), &message);                   \
 		if (!error)                                                    \
-			release;                                               \
+			(release);                                             \
 		check_refusal(error, &message);                                \
 		return 0;                                                      \
 	}

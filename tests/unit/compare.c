@@ -17,7 +17,7 @@ TestSuite(compare, .fini = recording_clean);
 #define BROADCAST(root)                                                        \
 	{                                                                      \
 		.kind = DIST__BROADCAST, .tensor = {NULL, 8, DIST_FLOAT32},    \
-		.peer = root, .tag = -1, .site = {                             \
+		.peer = (root), .tag = -1, .site = {                           \
 			"p.c",                                                 \
 			1                                                      \
 		}                                                              \
@@ -25,7 +25,7 @@ TestSuite(compare, .fini = recording_clean);
 #define ALL_REDUCE(numel, dtype, op)                                           \
 	{                                                                      \
 		.kind = DIST__ALL_REDUCE, .tensor = {NULL, numel, dtype},      \
-		.reduce_op = op, .peer = -1, .tag = -1, .site = {              \
+		.reduce_op = (op), .peer = -1, .tag = -1, .site = {            \
 			"p.c",                                                 \
 			2                                                      \
 		}                                                              \
