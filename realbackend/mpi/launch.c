@@ -156,7 +156,8 @@ static void all_reduce(struct state *s, struct dist_tensor t)
 	     s->combine, s->comm->handle);
 }
 
-/* out is the root's alone, and may be in. */
+/* out is the root's alone, and may be in. MPICH's function that blocks takes
+ * MPI_IN_PLACE for memory (4.0.2: 40 kB to the second of two ranks). */
 static void reduce(struct state *s, const void *in, void *out, size_t numel,
 		   int root)
 {
@@ -165,7 +166,9 @@ static void reduce(struct state *s, const void *in, void *out, size_t numel,
 	if (is_scaled(s->op))
 		in = input(s, in, numel);
 	else if (s->comm->rank == root && in == out)
-		in = s->comm->mpi->is.in_place;
+		in = s->launch->blocks && !s->comm->mpi->is_openmpi
+			     ? copy_new(s, in, NULL, numel)
+			     : s->comm->mpi->is.in_place;
 	CALL(s, Reduce, Ireduce, in, out, (int)numel, s->type, s->combine, root,
 	     s->comm->handle);
 }

@@ -266,7 +266,7 @@ for LOCKSTEP_MPI in openmpi mpich; do
 	fi
 	tried=$((tried + 1))
 	limit=250 expect 0 check --conformance --backend mpi \
-		--world-size 3
+		--world-size 2
 	cat "$scratch/out"
 	expect 0 run --backend mpi --nproc-per-node 2 "$every_call"
 	hold_verdicts
