@@ -131,21 +131,29 @@ static void give_up(void *context, struct dist_rpc_call *call)
 	exit(3);
 }
 
-/* A function ends the process that runs it. */
-enum dist_error exits_in_a_function(struct job *job)
+/* Rank 0 calls the first function of rank 1, or the harmless second. */
+static enum dist_error call_first(struct job *job,
+				  const struct dist_rpc_entry functions[2])
 {
-	static const struct dist_rpc_entry functions[] = {
-		{"give_up", give_up, NULL}, {"push", push, NULL}};
 	struct dist_rpc_request to_server =
-		request(1, job->wrong ? "give_up" : "push");
+		request(1, functions[job->wrong ? 0 : 1].name);
 	enum dist_error error = DIST_OK;
 	struct dist_rpc *rpc;
 
 	try(begin(job, functions, 2, 0, &rpc));
 	if (job->rank == 0)
-		/* partner */
+		/* partner: exits_in_a_function crashes_in_a_function */
 		error = dist_rpc_sync(rpc, &to_server, NULL);
 	return leave(rpc, error);
+}
+
+/* A function ends the process that runs it. */
+enum dist_error exits_in_a_function(struct job *job)
+{
+	static const struct dist_rpc_entry functions[] = {
+		{"give_up", give_up, NULL}, {"push", push, NULL}};
+
+	return call_first(job, functions);
 }
 
 static void look_up(void *context, struct dist_rpc_call *call)
@@ -162,16 +170,8 @@ enum dist_error crashes_in_a_function(struct job *job)
 {
 	static const struct dist_rpc_entry functions[] = {
 		{"look_up", look_up, NULL}, {"push", push, NULL}};
-	struct dist_rpc_request to_server =
-		request(1, job->wrong ? "look_up" : "push");
-	enum dist_error error = DIST_OK;
-	struct dist_rpc *rpc;
 
-	try(begin(job, functions, 2, 0, &rpc));
-	if (job->rank == 0)
-		/* partner */
-		error = dist_rpc_sync(rpc, &to_server, NULL);
-	return leave(rpc, error);
+	return call_first(job, functions);
 }
 
 /* The server leaves at once, and is called then. */
