@@ -19,10 +19,10 @@ dir=$(mkdir -p "$2" && realpath "$2")
 : "${BANDWIDTH:=200mbit}" "${DELAY_US:=1000}"
 : "${BEDS:=star slow oversubscribed}"
 # Ranks have their processors, for where the kernel puts them is chance; what is
-# left of that shows between launches, of each loopback collective so many. The
-# machine itself is another from minute to minute, so that each is predicted
-# from a calibration of its own, unless CALIBRATE is round: those of a round from
-# one. Odd.
+# left of that shows between launches, of each loopback collective so many, an odd
+# number. The machine itself is another from minute to minute, so that each is
+# predicted from a calibration of its own, or with CALIBRATE=round all of a round
+# from one.
 export LOCKSTEP_BIND_TO=core
 : "${ROUNDS:=5}" "${CALIBRATE:=launch}"
 : "${COLLECTIVES:=all_reduce all_gather reduce_scatter broadcast alltoall}"
