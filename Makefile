@@ -58,6 +58,9 @@ PKG_LIBS = $(eval PKG_LIBS := $$(call ask,--libs,$(PACKAGES)))$(PKG_LIBS)
 STATIC_LIBS = $(if $(SANITIZE),$(PKG_LIBS) -lstdc++,$(call ask,--libs,$(filter-out simgrid,$(PACKAGES))))
 TEST_CFLAGS = $(eval TEST_CFLAGS := $$(call system,$$(call ask,--cflags,criterion)))$(TEST_CFLAGS)
 TEST_LIBS = $(eval TEST_LIBS := $$(call ask,--libs,criterion))$(TEST_LIBS)
+# What Criterion calls libgit2, if it needs it.
+GIT2 = $(eval GIT2 := $$(shell objdump -p $$$$($(CC) -print-file-name=libcriterion.so) | \
+	sed -n 's/.*NEEDED *\(libgit2.*\)/\1/p'))$(GIT2)
 
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $1 $(or $2,$@))
@@ -77,6 +80,7 @@ CLI_SRC := $(filter-out cli/lockstep.c,$(wildcard \
 	$(addsuffix /*.c,$(CLI_DIRS) $(SCENARIO_DIRS) $(CASES))))
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 DOUBLE_SRC := $(wildcard tests/support/nccl_double/*.c)
+GIT2_SRC := $(wildcard tests/support/git2_double/*.c)
 TSAN_SRC := $(wildcard tests/tsan/*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 PROGRAM_SRC := $(wildcard tests/cli/*.c)
@@ -90,7 +94,7 @@ KINDS := $(filter-out support tsan fuzz cli programs soak,$(sort \
 TEST_SRC := $(foreach kind,$(KINDS),$(wildcard tests/$(kind)/*.c))
 ALL_SRC := $(LIB_SRC) $(LATE_SRC) $(PMI_SRC) cli/lockstep.c $(CLI_SRC) $(SUPPORT_SRC) $(TSAN_SRC) $(FUZZ_SRC) \
 	$(TEST_SRC) $(PROGRAM_SRC) $(LABELLED_SRC) $(SOAK_SRC) $(BENCH_SRC) $(addprefix bench/peers/,measure.c congestion.c) \
-	$(DOUBLE_SRC)
+	$(DOUBLE_SRC) $(GIT2_SRC)
 HEADERS := $(wildcard include/lockstep/*.h $(addsuffix /*.h,$(LIB_DIRS)) \
 	$(addsuffix /*.h,$(SCENARIO_DIRS) $(CLI_DIRS)) tests/*/*.h \
 	tests/*/*/*.h bench/*.h bench/peers/*.h)
@@ -180,6 +184,7 @@ own_cflags = $(if $(filter tests/%,$(filter-out $(CASES)/%,$<)),$(TEST_CFLAGS) $
 	$(if $(filter %/nccl/header_check.c,$<),$(CUDA_CFLAGS)) \
 	$(if $(filter %/mpi/header_check.c,$<),$(MPICH_CFLAGS)) \
 	$(if $(filter $(LATE_SRC),$<),-I$(BUILD) -DENGINE='"$(ENGINE)"') \
+	$(if $(filter $(GIT2_SRC),$<),-DGIT2='"$(shell $(CC) -print-file-name=$(or $(GIT2),libgit2.so))"') \
 	$(if $(filter realbackend/mpi/begin.c,$<),-DPMI_LIBRARY='"$(PMI)"')
 compile = $(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(own_cflags) $(CFLAGS) \
 	-MMD -MP -c -o $@ $<
@@ -239,9 +244,20 @@ $(COMMAND): $(BUILD)/cli/lockstep.o $(COMMAND_LIB) $(LIB) | $(LIB_ENGINE)
 	$(call say,LD)
 	$(Q)$(link)
 
+# Criterion takes this for libgit2, for the test has it first by the same name.
+LIGHT_GIT2 := $(BUILD)/doubles/libgit2.so
+$(call obj,$(GIT2_SRC)): CFLAGS += -fvisibility=hidden -Wno-missing-prototypes
+$(LIGHT_GIT2): $(call obj,$(GIT2_SRC))
+	$(call say,LD)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $(LINK_LTO) -shared -Wl,-soname,$(or $(GIT2),$(@F)) -o $@ $^ -ldl
+	$(if $(GIT2),@ln -sf $(@F) $(@D)/$(GIT2))
+
+$(TESTS): private LDFLAGS += -Wl,--no-as-needed $(LIGHT_GIT2) -Wl,--as-needed -Wl,-rpath,'$$ORIGIN/../doubles'
+
 # One Criterion binary for each kind of test.
 define test_binary
-$(BUILD)/tests/$1.test: $(call obj,$(wildcard tests/$1/*.c)) $(SUPPORT_LIB) $(COMMAND_LIB) $(LIB)
+$(BUILD)/tests/$1.test: $(call obj,$(wildcard tests/$1/*.c)) $(SUPPORT_LIB) $(COMMAND_LIB) $(LIB) $(LIGHT_GIT2)
 	$$(call say,LD)
 	$$(Q)$$(call link,$$(TEST_LIBS))
 endef
