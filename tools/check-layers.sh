@@ -8,8 +8,9 @@
 # top may need another that needs it, over however many others; nor a file of
 # these folders another of them; in the strict ones a header counts to the file
 # of its name:
-strict='base core core/rpc check/watch realbackend/wire realbackend/store realbackend/mpi worlds ddp
-model/training model/cluster model/loopback'
+strict='base core core/rpc check/watch sim sim/explore sim/seat
+realbackend/wire realbackend/store realbackend/launch realbackend/mpi trace worlds ddp
+model/training model/cluster model/loopback cli/sweep'
 downhill='base core core/rpc check check/recorder check/watch sim sim/engine sim/explore
 sim/platform sim/seat
 realbackend/wire realbackend/store realbackend/launch realbackend/agree realbackend/nccl realbackend/mpi realbackend/seat trace worlds ddp model/training

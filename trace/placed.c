@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "trace/write.h"
-
 /* Threads that overlapping messages of one rank are spread over at most, and
  * remote calls, and functions. */
 #define MOST_THREADS 16

@@ -4,6 +4,13 @@
 
 #include "trace/event.h"
 
+/* Threads of a process in the trace. */
+enum dist__thread {
+	DIST__THREAD_COMPUTE,
+	DIST__THREAD_COMMUNICATION,
+	DIST__THREAD_P2P /* and up: messages of one rank may overlap */
+};
+
 /* An event, and where it is in a trace. Messages that are in flight at the same
  * time have different threads, and so have remote calls. */
 struct dist__placed {

@@ -13,13 +13,6 @@
 #include "trace/event.h"
 #include "base/output.h"
 
-/* Threads of a process in the trace. */
-enum dist__thread {
-	DIST__THREAD_COMPUTE,
-	DIST__THREAD_COMMUNICATION,
-	DIST__THREAD_P2P /* and up: messages of one rank may overlap */
-};
-
 /*
  * dist__trace_write writes recording to path (see dist__output_open), with
  * times relative to its earliest event; the same recording gives the same

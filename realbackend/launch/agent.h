@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "check/record.h"
-#include "realbackend/launch/launcher.h"
+#include "realbackend/launch/job.h"
 #include "realbackend/launch/membership.h"
 
 struct dist__signals;

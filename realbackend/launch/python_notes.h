@@ -1,13 +1,16 @@
 /* python_notes.h - what Python ranks write for their launcher: their stacks on
- * request, and the exception that ended them. Private to
+ * request (python_stacks.h), and the exception that ended them. Private to
  * realbackend/launch/. */
 #ifndef LOCKSTEP_LAUNCH_PYTHON_NOTES_H
 #define LOCKSTEP_LAUNCH_PYTHON_NOTES_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-struct dist__child;
+/* Asks for the stacks. Programs have uses for SIGUSR2; hardly any for the last
+ * but one. */
+#define DIST__NOTES_SIGNAL (SIGRTMAX - 1)
 
 /* dist__notes_new returns a descriptor, closed on exec, for one rank; -1: see
  * errno. */
@@ -29,10 +32,5 @@ void dist__notes_append(int fd, char *text, size_t size);
  * the first, `between` before each other. */
 void dist__notes_print(FILE *out, int fd, const char *before,
 		       const char *between);
-
-/* dist__notes_print_stacks asks the ranks that can answer for the stacks of
- * their threads and prints them: blocks for about 40 ms, at most a second. */
-void dist__notes_print_stacks(FILE *out, const struct dist__child *children,
-			      int num_children);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "realbackend/launch/leader.h"
-#include "realbackend/launch/python_notes.h"
+#include "realbackend/launch/python_stacks.h"
 #include "realbackend/store/store_client.h"
 
 /* What the other agents may take to answer. */
@@ -69,8 +69,7 @@ static void answer(struct dist__status_request *request,
 	if (agent->leads || !dist__workers_busy(workers))
 		return;
 	if (request->here)
-		dist__notes_print_stacks(stderr, workers->children,
-					 workers->started);
+		dist__stacks_print(stderr, workers->children, workers->started);
 	request->here = false;
 	where.number = request->answered;
 	take(&now, workers);
@@ -98,8 +97,7 @@ static void report(struct dist__status_request *request,
 	if (request->aloud) {
 		dist__outcome_status(stderr, now,
 				     workers->plumbing.spec->timeout_ns);
-		dist__notes_print_stacks(stderr, workers->children,
-					 workers->started);
+		dist__stacks_print(stderr, workers->children, workers->started);
 	}
 	if (request->quiet && now->board && all_known(now->board)) {
 		free(request->found);

@@ -9,7 +9,8 @@
 #ifndef LOCKSTEP_LAUNCH_STREAMS_H
 #define LOCKSTEP_LAUNCH_STREAMS_H
 
-#include "realbackend/launch/launcher.h"
+#include "lockstep/dist.h"
+#include "realbackend/launch/job.h"
 
 /* Longer lines are broken. */
 #define DIST__OUTPUT_LINE 16384
