@@ -50,7 +50,7 @@ static void add_collectives(struct samples *samples,
 			    .machine = row->row->machine,
 			    .of = {.what = collective_name(
 					   row->row->collective),
-				   .library = calibrated_profile_name(
+				   .library = collective_profile(
 					   row->row->library),
 				   .is_one_node = row->row->nodes == 1,
 				   .transport =

@@ -24,16 +24,6 @@ const struct library_model *library_find(const struct dist__profile *profile)
 	return *model;
 }
 
-struct dist__layout library_layout(const struct dist__profile *profile,
-				   const struct fabric *fabric,
-				   const struct library_call *call)
-{
-	return (struct dist__layout){.world_size = call->ranks,
-				     .num_nodes = fabric->nodes,
-				     .in_memory = fabric->nodes == 1 &&
-						  profile->shares_memory};
-}
-
 static bool knows(const struct library_model *model, const char *constant)
 {
 	for (size_t i = 0; model->constants[i]; i++)

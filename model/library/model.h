@@ -41,9 +41,15 @@ struct library_model {
 };
 
 /* library_layout returns the placement of call's ranks on fabric. */
-struct dist__layout library_layout(const struct dist__profile *profile,
-				   const struct fabric *fabric,
-				   const struct library_call *call);
+static inline struct dist__layout
+library_layout(const struct dist__profile *profile, const struct fabric *fabric,
+	       const struct library_call *call)
+{
+	return (struct dist__layout){.world_size = call->ranks,
+				     .num_nodes = fabric->nodes,
+				     .in_memory = fabric->nodes == 1 &&
+						  profile->shares_memory};
+}
 
 extern const struct library_freedom library_any_freedoms[];
 

@@ -22,6 +22,11 @@ const char *collective_name(enum collective collective)
 	return names[collective];
 }
 
+const char *collective_profile(const char *library)
+{
+	return strcmp(library, "cray-mpich") == 0 ? "mpich" : library;
+}
+
 bool collective_find(const char *name, enum collective *collective)
 {
 	const char *const *found = DIST__NAMED(

@@ -82,6 +82,10 @@ struct collective_row *collectives_add(struct collectives *table,
  * "sendrecv". */
 const char *collective_name(enum collective collective);
 
+/* collective_profile returns the name of a library's profile: "mpich" also for
+ * Cray's build of it. */
+const char *collective_profile(const char *library);
+
 /* collective_find stores the collective called name, also by nccl-tests' names
  * ("alltoall"). Returns false if there is none. */
 bool collective_find(const char *name, enum collective *collective);

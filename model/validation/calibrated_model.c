@@ -38,18 +38,13 @@ enum dist_error calibrated_estimate(const struct calibrated_model *calibrated,
 
 /* ---- the set ---------------------------------------------------------- */
 
-const char *calibrated_profile_name(const char *library)
-{
-	return strcmp(library, "cray-mpich") == 0 ? "mpich" : library;
-}
-
 /* Finds the profile of the version (of "4.0.1" that called openmpi-4.0) if
  * there is one, else the library's. */
 static enum dist_error find_profile(const struct calibrated_key *key,
 				    char *path, size_t size,
 				    struct dist_message *message)
 {
-	const char *library = calibrated_profile_name(key->library);
+	const char *library = collective_profile(key->library);
 	char name[64];
 	int major, minor;
 
@@ -90,8 +85,8 @@ static bool forgets_the_same(const struct calibrated_models *models,
 			     const struct calibrated_key *b)
 {
 	return strcmp(a->machine, b->machine) == 0 &&
-	       strcmp(calibrated_profile_name(a->library),
-		      calibrated_profile_name(b->library)) == 0 &&
+	       strcmp(collective_profile(a->library),
+		      collective_profile(b->library)) == 0 &&
 	       (models->constants != CALIBRATED_WITHOUT_FABRIC ||
 		population_transport_is(way_of(a), way_of(b)));
 }
@@ -127,8 +122,7 @@ static enum dist_error forget(struct calibrated_model *calibrated,
 		return copy_constants(found, &calibrated->profile);
 	if (models->constants == CALIBRATED_WITHOUT_FABRIC)
 		population.without_transport = way_of(key);
-	return population_fit(&population,
-			      calibrated_profile_name(key->library),
+	return population_fit(&population, collective_profile(key->library),
 			      &calibrated->profile);
 }
 

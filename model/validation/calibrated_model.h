@@ -78,10 +78,6 @@ calibrated_models_get(struct calibrated_models *models,
 /* calibrated_models_release frees all models. */
 void calibrated_models_release(struct calibrated_models *models);
 
-/* calibrated_profile_name returns the name of the profile of a library's
- * family. */
-const char *calibrated_profile_name(const char *library);
-
 /*
  * calibrated_estimate estimates a call of call->ranks ranks on so many nodes.
  * Errors: INVALID_ARGUMENT (message: what is not known of the machine, or not

@@ -6,6 +6,7 @@
  */
 #include "model/validation/llm_case.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -339,6 +340,52 @@ static double mend_batch(struct llm_layout *l)
 	return (double)l->global_batch / asked;
 }
 
+/*
+ * DeepSpeed keeps a stage's outputs and, of fp16, a copy of the gradient's
+ * shard (stage_1_and_2.py), of bf16 sums in 32 bits beside the gradients
+ * (bf16_optimizer.py); nanotron the gradients of a whole backward pass beside
+ * the sums (gradient_accumulator.py). NeMo AutoModel trains parameters of 16
+ * bits as they are, with moments of 16 bits (torch_dtype bfloat16, AdamW).
+ * Moonlight's recipe in Megatron-Bridge has moments in 16 bits. LLM Foundry's
+ * loss is flash-attn's unless told otherwise (modeling_mpt.py, loss_fn
+ * fused_crossentropy). NeMo 1 stores of 32-bit master copies of bf16 parameters
+ * the lower half (megatron_base_model.py, store_param_remainders).
+ */
+static void fill_states(struct llm_case *made)
+{
+	const struct llm_row *row = made->row;
+	struct llm_layout *l = &made->layout;
+
+	if (begins(row->framework, "Megatron-DeepSpeed")) {
+		l->keep_outputs = true;
+		if (l->precision == LLM_FP16)
+			l->state_bytes = 16;
+		else
+			l->copy_bytes = 4;
+	}
+	if (begins(row->framework, "nanotron")) {
+		l->even_matrices = true;
+		l->piecewise = true;
+		l->copy_bytes = 2;
+		l->fused_kernels = false;
+	}
+	if (begins(row->framework, "torchtitan") &&
+	    begins(row->overlap, "eager"))
+		l->fused_kernels = false;
+	if (begins(row->framework, "llm-foundry"))
+		l->fused_loss = true;
+	if (begins(row->framework, "NeMo/") &&
+	    (begins(row->version, "NeMo 24.0") || begins(row->version, "v24")))
+		l->state_bytes = 10;
+	if (begins(row->framework, "NeMo-AutoModel")) {
+		l->gradient_bytes = 2;
+		l->state_bytes = 6;
+	}
+	if (begins(row->framework, "Megatron-Bridge") &&
+	    begins(row->model, "Moonlight"))
+		l->state_bytes = 8;
+}
+
 static enum dist_error fill_layout(struct llm_case *made,
 				   const struct llm_recipe *recipe,
 				   struct dist_message *message)
@@ -353,7 +400,7 @@ static enum dist_error fill_layout(struct llm_case *made,
 	fill_sizes(made);
 	fill_habits(made, recipe);
 	fill_tuning(made);
-	llm_case_states(made);
+	fill_states(made);
 	if (!recompute && recipe)
 		recompute = recipe->recompute;
 	made->guessed = !row->recompute;
@@ -440,4 +487,28 @@ bool llm_case_same_model(const struct llm_case *a, const struct llm_case *b)
 	       a->model.hidden == b->model.hidden &&
 	       a->model.layers == b->model.layers &&
 	       a->layout.precision == b->layout.precision;
+}
+
+/* ---- memory ------------------------------------------------------------ */
+
+double llm_case_memory(const struct llm_case *made,
+		       const struct llm_device *device)
+{
+	const char *framework = made->row->framework;
+	const struct llm_pace pace = {1, 1, 1};
+	struct dist_message message;
+	struct llm_memory memory;
+	struct llm_work work;
+
+	if (llm_work_init(&work, &made->model, &made->layout, device, &pace,
+			  &message))
+		return NAN;
+	llm_memory_worst(&memory, &work, device);
+	if (begins(framework, "Megatron-DeepSpeed"))
+		return memory.total;
+	if (begins(framework, "Megatron"))
+		return memory.allocated;
+	if (begins(framework, "nanotron"))
+		llm_memory_of_stage(&memory, &work, device, 0);
+	return memory.total - memory.library;
 }

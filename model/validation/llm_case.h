@@ -36,10 +36,6 @@ void llm_case_make(struct llm_case *made, const struct llm_row *row,
  * possible. */
 void llm_case_place(struct llm_case *made, const struct llm_device *device);
 
-/* llm_case_states sets the bytes of a parameter in the case's framework. Row,
- * model and precision must be set. */
-void llm_case_states(struct llm_case *made);
-
 /* llm_case_same_model returns whether two rows are of one source, model, GPU
  * and precision. */
 bool llm_case_same_model(const struct llm_case *a, const struct llm_case *b);

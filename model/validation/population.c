@@ -15,7 +15,6 @@
 #include "model/cluster/machine.h"
 #include "model/library/calibrate.h"
 #include "model/library/library.h"
-#include "model/validation/calibrated_model.h"
 #include "model/validation/call.h"
 #include "model/validation/least_squares.h"
 
@@ -75,7 +74,7 @@ static bool is_used(const struct fit *fit, const char *library,
 	const struct population *population = fit->population;
 
 	if (row->use == VALUE_NEITHER || !row->machine ||
-	    strcmp(calibrated_profile_name(row->library), library) != 0)
+	    strcmp(collective_profile(row->library), library) != 0)
 		return false;
 	if (population->without_machine &&
 	    strcmp(row->machine, population->without_machine) == 0)
