@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_CLI_LLM_COMPARE_H
 #define LOCKSTEP_CLI_LLM_COMPARE_H
 
-#include "cli/llm_print.h"
+#include "cli/llm_reply.h"
 
 /* llm_common_conditions returns the conditions of all answers; those that
  * differ have a text for each, "layout of shard fsdp". NULL: no memory. */

@@ -454,9 +454,9 @@ static enum dist_error read_profile(const char *path, struct profile *profile,
 			    path);
 }
 
-enum dist_error llm_compute_open(struct llm_question *question,
-				 const char **option,
-				 struct dist_message *message)
+static enum dist_error measure(struct llm_question *question,
+			       const char **option,
+			       struct dist_message *message)
 {
 	const char *path = question->request->compute;
 	struct llm_own *own = &question->own;
@@ -485,4 +485,16 @@ enum dist_error llm_compute_open(struct llm_question *question,
 	own->is_known = !error;
 	free(m);
 	return error;
+}
+
+enum dist_error llm_compute_open(struct llm_question *question,
+				 const struct llm_request *request,
+				 const char **option,
+				 struct dist_message *message)
+{
+	enum dist_error error =
+		llm_question_open(question, request, option, message);
+
+	return error || !request->compute ? error
+					  : measure(question, option, message);
 }

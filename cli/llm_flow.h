@@ -4,7 +4,7 @@
 #define LOCKSTEP_CLI_LLM_FLOW_H
 
 #include "cli/llm_question.h"
-#include "cli/predict.h"
+#include "cli/predict_options.h"
 
 /*
  * llm_flow_make simulates the layout of outcome, by the options in line

@@ -10,7 +10,6 @@
 #include "base/data.h"
 #include "base/quantity.h"
 #include "base/refuse.h"
-#include "cli/llm_compute.h"
 #include "cli/option_rows.h"
 #include "cli/usual_profile.h"
 #include "model/cluster/machine.h"
@@ -293,8 +292,6 @@ enum dist_error llm_question_open(struct llm_question *question,
 		*option = "profile";
 		error = find_profile(question, message);
 	}
-	if (!error && request->compute)
-		error = llm_compute_open(question, option, message);
 	return error;
 }
 

@@ -39,7 +39,7 @@ struct llm_request {
 extern const struct option llm_place_options[], llm_rate_options[],
 	llm_step_options[], llm_answer_options[];
 
-/* Rates measured in the profile request->compute. */
+/* Rates measured in the profile request->compute, by llm_compute_open. */
 struct llm_own {
 	bool is_known;
 	enum llm_precision precision; /* for which they hold */
@@ -80,8 +80,9 @@ struct llm_outcome {
 bool llm_is_language_model(const char *name);
 
 /*
- * llm_question_open loads what request names, and takes rates from its compute.
- * In any case llm_question_close frees what *question holds. Errors:
+ * llm_question_open loads what request names, except the rates from its compute
+ * (llm_compute_open). In any case llm_question_close frees what *question
+ * holds. Errors:
  * INVALID_ARGUMENT (message: what was expected of *option; NULL: of several
  * together), IO, NO_MEMORY.
  */

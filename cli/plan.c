@@ -14,6 +14,7 @@
 #include "base/refuse.h"
 #include "cli/check_writable.h"
 #include "cli/llm_compare.h"
+#include "cli/llm_compute.h"
 #include "cli/llm_flags.h"
 #include "cli/llm_flow.h"
 #include "cli/llm_print.h"
@@ -127,8 +128,8 @@ static enum dist_error look_up(struct inquiry *inquiry,
 			message,
 			"--machine: expected one: layouts over two kinds of "
 			"GPUs are not modelled; plan each alone");
-	error = llm_question_open(&inquiry->question, &line->llm, &option,
-				  message);
+	error = llm_compute_open(&inquiry->question, &line->llm, &option,
+				 message);
 	if (error)
 		return error;
 	if (line->resume && !line->confirm)
@@ -549,8 +550,8 @@ static enum dist_error answer_best(struct inquiry *inquiry,
 	if (error)
 		return error;
 	reply->options.llm = inquiry->line->llm;
-	error = llm_question_open(question, &reply->options.llm, &option,
-				  message);
+	error = llm_compute_open(question, &reply->options.llm, &option,
+				 message);
 	if (!error)
 		error = llm_question_fabric(question, inquiry->line->gpus,
 					    &reply->outcome.fabric, &option,

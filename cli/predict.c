@@ -6,61 +6,11 @@
 #include <string.h>
 
 #include "base/refuse.h"
-#include "base/spelling.h"
 #include "cli/check_writable.h"
-#include "cli/option_rows.h"
 #include "cli/predict.h"
 #include "cli/predict_llm.h"
 #include "cli/refuse.h"
 #include "cli/study_point.h"
-
-#define AT(field) offsetof(struct predict_options, field)
-
-static const struct option options[] = {
-	{"workload", OPTION_TEXT, AT(workload_name), "W",
-	 .help = "kind of step: " WORKLOAD_NAMES
-		 "; each has options of its own, see --workload W --help",
-	 .usual = "ddp_step", .list = "workloads"},
-	{"platform", OPTION_TEXT, AT(platform), "PLATFORM",
-	 .help = "hosts and links: a name or a SimGrid XML file",
-	 .list = "platforms"},
-	{"machine", OPTION_TEXT, AT(machine), "NAME[:TRANSPORT]",
-	 .help = "instead of a platform: a measured machine, with as many "
-		 "nodes as needed, on its first network or on TRANSPORT",
-	 .list = "machines"},
-	{RANKS_PER_NODE_ROW(AT(ranks_per_node))},
-	{TOPOLOGY_ROW(AT(llm.topology))},
-	{UNCALIBRATED_ROW(AT(uncalibrated))},
-	{"world-size", OPTION_TEXT, AT(world_sizes), "N[,N...]",
-	 .help = "numbers of ranks", .usual = "as many as the platform holds"},
-	{PROFILE_ROW(AT(profile), "")},
-	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
-	 .help = "algorithm, instead of the profile's choice"},
-	{FIDELITY_ROW(OPTION_CHOICE, AT(fidelity), "", "collectives are")},
-	{ENGINE_ROW(OPTION_CHOICE, AT(engine), "")},
-	{"trace", OPTION_TEXT, AT(trace), "FILE",
-	 .help = "write a trace of the step"},
-	{"no-explain", OPTION_SWITCH, AT(no_explain), NULL,
-	 .help = "do not print the critical path"},
-	{DRY_RUN_ROW(AT(dry_run))},
-	{.name = NULL}};
-
-const struct manual manual_predict = {
-	.usage = "[--workload W] [--model MODEL] --platform PLATFORM "
-		 "[OPTION...]\n[--workload W] [--model MODEL] --machine NAME "
-		 "--world-size N [OPTION...]",
-	.about = "Predicts one training step and its parts. Below the table "
-		 "stands the critical path of the last world size: why its "
-		 "step takes as long as it does.\n\nAn option for links "
-		 "changes all links between nodes, or all within nodes, by the "
-		 "same factor. A step that needs more memory than the GPU has, "
-		 "or computes faster than its peak, is marked as impossible.",
-	.examples = {"lockstep predict --model resnet50 --gpu A100 --platform "
-		     "star-64 --world-size 8,16,32,64"},
-	.groups = GROUPS({.options = options},
-			 {"Training step", workload_options, AT(arguments)},
-			 {"Links", rewiring_options, AT(rewiring)},
-			 {"Tables", form_options, AT(form)})};
 
 /* ---- the request ------------------------------------------------------ */
 
@@ -231,38 +181,7 @@ int predict_answer(const struct predict_options *line, FILE *out)
 	return status;
 }
 
-/* ---- the options ------------------------------------------------------ */
-
-enum dist_error predict_options_init(struct predict_options *line,
-				     const char *workload, const char *model,
-				     struct prediction_refusal *refusal)
-{
-	struct dist__spelling near;
-
-	*line = (struct predict_options){
-		.workload =
-			workload ? workload_find(workload) : &workload_ddp_step,
-		.language = !workload && model && llm_is_language_model(model)};
-	if (line->workload) {
-		workload_arguments_init(&line->arguments, line->workload->name);
-		return DIST_OK;
-	}
-	refusal->option = "workload";
-	refusal->number = 0;
-	return dist__refuse(
-		&refusal->message,
-		"--workload %s: expected one of " WORKLOAD_NAMES "%s", workload,
-		dist__spelling_hint_of(&near, workload, WORKLOAD_NAMES));
-}
-
-struct manual predict_manual(const struct predict_options *line)
-{
-	struct manual manual =
-		line->language ? manual_predict_llm : manual_predict;
-
-	manual.taker = line->workload->name;
-	return manual;
-}
+/* ---- the command line ------------------------------------------------- */
 
 /* A language model's options, of which each may have several values. */
 static int predict_language(int argc, const char **argv, const char *model)

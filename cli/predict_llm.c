@@ -1,5 +1,5 @@
-/* predict_llm.c - lockstep predict of a language model: its options, and its
- * answer by closed form. */
+/* predict_llm.c - lockstep predict of a language model: its answer by closed
+ * form, or with its calls simulated. */
 #include "cli/predict_llm.h"
 
 #include <stdlib.h>
@@ -7,59 +7,12 @@
 
 #include "base/refuse.h"
 #include "cli/command.h"
+#include "cli/llm_compute.h"
 #include "cli/llm_flow.h"
 #include "cli/llm_picture.h"
 #include "cli/llm_print.h"
-#include "cli/option_rows.h"
 #include "cli/refuse.h"
 #include "cli/study_point.h"
-
-#define AT(field) offsetof(struct predict_options, field)
-
-static const struct option options[] = {
-	{"world-size", OPTION_TEXT, AT(world_sizes), "N", .help = "GPUs",
-	 .also = "gpus|nproc|num-gpus"},
-	{"fidelity", OPTION_CHOICE, AT(fidelity), "auto|flow|message|formula",
-	 .help = "formula adds calls up by a closed form; flow and "
-		 "message simulate them",
-	 .usual = "formula"},
-	{ENGINE_ROW(OPTION_TEXT, AT(engine), "")},
-	{"trace", OPTION_TEXT, AT(trace), "FILE",
-	 .help = "write a trace of the simulated step"},
-	{"picture", OPTION_TEXT, AT(picture), "FILE.svg",
-	 .help = "draw the pipeline, with a row for each stage"},
-	{DRY_RUN_ROW(AT(dry_run))},
-	{"no-explain", OPTION_SWITCH, AT(no_explain), NULL,
-	 .help = "do not print the critical path of simulated calls"},
-	{.name = NULL}};
-
-#define IN_REQUEST(field)                                                      \
-	(offsetof(struct predict_options, llm) +                               \
-	 offsetof(struct llm_request, field))
-
-const struct manual manual_predict_llm = {
-	.usage = "--model MODEL --machine NAME --world-size N [OPTION...]",
-	.about = "Predicts a training step of a language model in a layout: "
-		 "tokens a second, MFU, where the time goes, what a GPU holds, "
-		 "what it costs.\n\nA layout that is not legal is refused with "
-		 "the legal values. What does not fit into the GPUs' memory is "
-		 "marked as impossible. lockstep plan searches for the "
-		 "fastest layout.\n\nAny option may have several values, "
-		 "--shard ddp,fsdp or --overlap grad --overlap none: then all "
-		 "combinations are compared.",
-	.examples = {"lockstep predict --model llama3-8b --machine "
-		     "hgx-h100-400g --world-size 256 --shard fsdp",
-		     "lockstep predict --model llama3-70b --machine "
-		     "hgx-h100-400g --world-size 512 --tp 8 --pp 4 "
-		     "--inter-bandwidth 400G,800G"},
-	.groups = GROUPS({.options = llm_place_options, .offset = AT(llm)},
-			 {"Prediction", options, 0},
-			 {"Layout", llm_options, IN_REQUEST(layout)},
-			 {"Computing", llm_rate_options, AT(llm)},
-			 {"Measured", llm_step_options, AT(llm)},
-			 {"Cost", llm_answer_options, AT(llm)},
-			 {"Links", rewiring_options, IN_REQUEST(rewiring)},
-			 {"Tables", form_options, AT(form)})};
 
 /* The most answers that are compared. */
 #define ANSWERS 64
@@ -83,8 +36,8 @@ static enum dist_error open_reply(struct llm_reply *reply,
 	const struct predict_options *line = &reply->options;
 	const bool engine = line->engine && strcmp(line->engine, "auto") != 0;
 	enum dist_error error =
-		llm_question_open(&reply->question, &line->llm,
-				  &refusal->option, &refusal->message);
+		llm_compute_open(&reply->question, &line->llm, &refusal->option,
+				 &refusal->message);
 
 	if (error)
 		return error;

@@ -3,7 +3,7 @@
 #ifndef LOCKSTEP_CLI_PREDICT_LLM_H
 #define LOCKSTEP_CLI_PREDICT_LLM_H
 
-#include "cli/predict.h"
+#include "cli/predict_options.h"
 
 #include "cli/sweep/study.h"
 

@@ -178,8 +178,4 @@ int run_check_compute(const struct run_request *request, struct run_plan *plan);
  * dist_init_process_group() in the program. */
 int run_export(const struct run_request *request, const struct run_plan *plan);
 
-/* run_default returns the value of torchrun's variable for an option
- * (PET_NNODES for "nnodes"); NULL: not set. */
-const char *run_default(const char *option);
-
 #endif

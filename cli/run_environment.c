@@ -1,24 +1,11 @@
-/* run_environment.c - variables that lockstep run reads as defaults of options,
- * and those that it sets for the program. */
-#include "base/variable.h"
+/* run_environment.c - variables that lockstep run sets for the program. */
 #include "cli/run.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/refuse.h"
-
-const char *run_default(const char *option)
-{
-	char name[64];
-
-	snprintf(name, sizeof name, "PET_%s", option);
-	for (char *c = name; *c; c++)
-		*c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
-	return dist__variable(name);
-}
 
 /* The size of the world, for a program that launches its own ranks. A rank
  * number from a launcher around us is not ours to pass on. */

@@ -1,10 +1,13 @@
 /* run_options.c - the command line of lockstep run. */
 #include "cli/run.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/quantity.h"
+#include "base/variable.h"
 #include "cli/command.h"
 #include "cli/option_rows.h"
 #include "cli/refuse.h"
@@ -173,6 +176,18 @@ static bool copy_arguments(int num, const char **text, struct run_plan *plan)
 	return true;
 }
 
+/* The value of torchrun's variable for an option (PET_NNODES for "nnodes");
+ * NULL: not set. */
+static const char *default_of(const char *option)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "PET_%s", option);
+	for (char *c = name; *c; c++)
+		*c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+	return dist__variable(name);
+}
+
 bool run_options_read(int argc, const char **argv, const struct manual *manual,
 		      void *line, struct run_plan *plan, int *status)
 {
@@ -182,7 +197,7 @@ bool run_options_read(int argc, const char **argv, const struct manual *manual,
 	/* Options as torchrun's that were not given say what its variables do.
 	 */
 	for (const struct option *o = run_torchrun_options; o->name; o++) {
-		const char *value = run_default(o->name);
+		const char *value = default_of(o->name);
 		void *field = (char *)line + o->offset;
 
 		if (o->kind == OPTION_SWITCH)

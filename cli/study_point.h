@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_CLI_STUDY_POINT_H
 #define LOCKSTEP_CLI_STUDY_POINT_H
 
-#include "cli/predict.h"
+#include "cli/predict_options.h"
 #include "cli/sweep/study.h"
 
 /* Points that differ only in this option can be predicted together. */

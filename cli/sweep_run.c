@@ -10,6 +10,7 @@
 
 #include "base/progress.h"
 #include "cli/pool.h"
+#include "cli/predict.h"
 #include "cli/provenance.h"
 #include "cli/refuse.h"
 #include "cli/study_point.h"

@@ -14,7 +14,7 @@ model/training model/cluster model/loopback model/validation cli/sweep'
 downhill='base core core/rpc check check/recorder check/watch sim sim/engine sim/explore
 sim/platform sim/seat
 realbackend/wire realbackend/store realbackend/launch realbackend/agree realbackend/nccl realbackend/mpi realbackend/seat trace worlds ddp model/training
-model/library model/measured model/cluster model/loopback model/llm model/validation cli/sweep'
+model/library model/measured model/cluster model/loopback model/llm model/validation cli cli/sweep'
 set -eu
 cd "$(dirname "$0")/.."
 
