@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/text.h"
 #include "base/data.h"
@@ -134,13 +135,16 @@ enum dist_error llm_question_can(const struct llm_question *question,
 bool llm_is_language_model(const char *name)
 {
 	struct dist_message message;
+	struct stat status;
 	char path[4096];
 
-	if (dist__ends_in(name, ".json"))
+	if (dist__ends_in(name, ".json") ||
+	    (strchr(name, '/') && stat(name, &status) == 0 &&
+	     S_ISDIR(status.st_mode)))
 		return true;
 	if (!dist__data_find("models", name, ".csv", path, sizeof path,
 			     &message) ||
-	    dist__ends_in(name, ".csv") || strchr(name, '/'))
+	    dist__ends_in(name, ".csv"))
 		return false;
 	return llm_catalogue_has_near(name);
 }

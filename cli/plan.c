@@ -420,8 +420,9 @@ static void print_flags(const struct inquiry *inquiry, enum library library)
 	if (i > 0)
 		snprintf(place, sizeof place, ", place %zu, %.1f %% slower",
 			 i + 1,
-			 100 * best[i].answer.step_ns / best[0].answer.step_ns -
-				 100);
+			 fmax(0, 100 * best[i].answer.step_ns /
+						 best[0].answer.step_ns -
+					 100));
 	if (library == MEGATRON)
 		printf("Megatron-LM%s%s:%s\n", place, environment_of(layout),
 		       text);

@@ -108,8 +108,10 @@ void llm_forward_flops(const struct llm_architecture *model, int seq,
  * llm_architecture_find reads the model of that name: a path that holds a '/'
  * or ends in ".json" is a config.json as Hugging Face writes it, else a row of
  * the catalogue (data file "models/llm.tsv"), whose names and aliases are
- * compared without case, '-', '_', ':' and spaces. Errors: INVALID_ARGUMENT
- * (message: "file:line: what was expected", or near names), IO, NO_MEMORY.
+ * compared without case, '-', '_', ':' and spaces. "owner/name" that is no path
+ * is a repository of Hugging Face: a row that is from it, or whose name it has,
+ * but for a last -Instruct and the like. Errors: INVALID_ARGUMENT (message:
+ * "file:line: what was expected", or near names), IO, NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error
 llm_architecture_find(struct llm_architecture *model, const char *name,
@@ -122,8 +124,7 @@ llm_architecture_check(const struct llm_architecture *model,
 		       struct dist_message *message);
 
 /* llm_catalogue_has_near returns whether the catalogue has a model of that name
- * or of a similar one, or one of that family: that begins with the same word.
- */
+ * or of a similar one, or one with whose first word the name begins. */
 bool llm_catalogue_has_near(const char *name);
 
 /* llm_catalogue reads the whole catalogue into *models, which the caller frees.

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 #include "base/data.h"
 #include "base/text.h"
@@ -214,16 +216,52 @@ static enum dist_error refuse_name(const struct row *rows, size_t num,
 			    name, near);
 }
 
-/* Whether the names begin with the same word, of 4 letters or more. */
+/* Whether the name begins with the row's first word, of 4 letters or more. */
 static bool is_of_family(const struct row *row, const char *asked)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
-	size_t len = strspn(asked, letters);
 	char folded[64];
+	size_t len;
 
 	fold(folded, row->model.name, strlen(row->model.name));
-	return len >= 4 && strspn(folded, letters) == len &&
-	       memcmp(folded, asked, len) == 0;
+	len = strspn(folded, letters);
+	return len >= 4 && strncmp(folded, asked, len) == 0;
+}
+
+/* Returns the name behind the owner of a repository of Hugging Face; NULL: it
+ * is a path. */
+static const char *behind_owner(const char *name)
+{
+	const char *slash = strchr(name, '/');
+
+	return slash && isalnum((unsigned char)name[0]) && slash[1] &&
+			       !strchr(slash + 1, '/') &&
+			       access(name, F_OK) != 0
+		       ? slash + 1
+		       : NULL;
+}
+
+/* Stores what is compared of a name, of a repository without its owner, and
+ * without what names a checkpoint of the same architecture. */
+static void fold_asked(char asked[64], const char *name)
+{
+	static const char *const checkpoints[] = {"instruct", "base", "chat",
+						  "hf",       "it",   "pt"};
+	const char *repository = behind_owner(name);
+	size_t len = strlen(repository ? repository : name);
+
+	name = repository ? repository : name;
+	for (size_t i = 0;
+	     repository && i < sizeof checkpoints / sizeof *checkpoints; i++) {
+		size_t less = strlen(checkpoints[i]);
+
+		if (len > less && name[len - less - 1] == '-' &&
+		    strcasecmp(name + len - less, checkpoints[i]) == 0) {
+			len -= less + 1;
+			break;
+		}
+	}
+	fold(asked, name, len);
 }
 
 bool llm_catalogue_has_near(const char *name)
@@ -236,7 +274,7 @@ bool llm_catalogue_has_near(const char *name)
 
 	if (load(&rows, &num, &message))
 		return false;
-	fold(asked, name, strlen(name));
+	fold_asked(asked, name);
 	for (size_t i = 0; i < num && !near; i++)
 		near = distance(&rows[i], asked) <= DIST__SPELLING_FARTHEST ||
 		       is_of_family(&rows[i], asked);
@@ -254,9 +292,10 @@ static enum dist_error find_name(struct llm_architecture *model,
 
 	if (error)
 		return error;
-	fold(asked, name, strlen(name));
+	fold_asked(asked, name);
 	for (i = 0; i < num; i++)
-		if (distance(&rows[i], asked) == 0)
+		if (distance(&rows[i], asked) == 0 ||
+		    strcasecmp(rows[i].model.source, name) == 0)
 			break;
 	if (i < num)
 		*model = rows[i].model;
@@ -273,7 +312,7 @@ enum dist_error llm_architecture_find(struct llm_architecture *model,
 	size_t len = strlen(name);
 
 	*model = (struct llm_architecture){.layers = 0};
-	if (strchr(name, '/') ||
+	if ((strchr(name, '/') && !behind_owner(name)) ||
 	    (len >= 5 && strcmp(name + len - 5, ".json") == 0))
 		return llm_config_read(model, name, message);
 	return find_name(model, name, message);

@@ -173,7 +173,7 @@ static struct config part(struct config *c, const char *key)
 
 static void read_head_dim(struct config *c, struct llm_architecture *m)
 {
-	m->head_dim = whole(c, "head_dim|kv_channels", 1, 0);
+	m->head_dim = whole(c, "head_dim|kv_channels", 1, m->head_dim);
 	if (c->error || m->head_dim || m->heads == 0)
 		return;
 	if (m->hidden % m->heads)
@@ -263,7 +263,7 @@ static void read_sparse_step(struct config *c, struct llm_architecture *m)
 
 static void read_llama(struct config *c, struct llm_architecture *m)
 {
-	m->kv_heads = whole(c, "num_key_value_heads", 1, m->heads);
+	m->kv_heads = whole(c, "num_key_value_heads", 1, m->kv_heads);
 	m->ffn = whole(c, "intermediate_size", 1, REQUIRED);
 	m->qkv_biases = flag(c, "attention_bias", m->qkv_biases);
 	m->biases = m->qkv_biases && flag(c, "mlp_bias", false);
@@ -548,68 +548,107 @@ static void read_pattern_of_4(struct config *c, struct llm_architecture *m)
 	read_pattern(c, m, 4);
 }
 
+/* EXAONE writes a pattern "LLLG": a window in the first three of four layers.
+ */
+static void read_exaone(struct config *c, struct llm_architecture *m)
+{
+	const json_t *pattern =
+		json_object_get(c->object, "sliding_window_pattern");
+	const char *text = json_string_value(pattern);
+	size_t len = text ? strspn(text, "L") : 0;
+
+	if (!text) {
+		read_llama(c, m);
+		read_window(c, m, whole(c, "sliding_window_pattern", 1, 4));
+		return;
+	}
+	if (strcmp(text + len, "G") != 0)
+		refuse(c, "sliding_window_pattern",
+		       "sliding_window_pattern to be a number, or Ls before "
+		       "one "
+		       "G: no other order is modelled");
+	read_llama(c, m);
+	read_window(c, m, (int)len + 1);
+}
+
 /* Models that also see name their language model so. */
 #define TEXT "text_config"
+
+/* Numbers that a file need not say: those of Gemma 3 with 4 billion. */
+static const struct usual {
+	int vocab, heads, kv_heads, head_dim;
+} gemma3_usual = {262208, 8, 4, 256}, none_usual;
 
 /* What a file need not say, and where the rest is read. */
 static const struct family {
 	const char *model_type;
 	bool gated, tied, biases, qkv_biases;
 	bool own_head_dim; /* does not follow from hidden size and heads */
-	int vocab;         /* 0: is to be said */
+	const struct usual *usual; /* NULL: all numbers are to be said */
 	void (*read)(struct config *c, struct llm_architecture *m);
 } families[] = {
-	{"apertus", false, false, false, false, false, 0, read_llama},
-	{"arcee", false, false, false, false, false, 0, read_llama},
-	{"bloom", false, true, true, true, false, 0, read_bloom},
-	{"cohere", true, true, false, false, false, 0, read_llama},
-	{"cohere2", true, true, false, false, false, 0, read_pattern_of_4},
-	{"dbrx", true, false, false, false, false, 0, read_dbrx},
-	{"deepseek_v2", true, false, false, false, false, 0, read_deepseek},
-	{"deepseek_v3", true, false, false, false, false, 0, read_deepseek},
-	{"ernie4_5", true, true, false, false, false, 0, read_llama},
-	{"ernie4_5_moe", true, true, false, false, false, 0, read_ernie_moe},
-	{"falcon", false, true, false, false, false, 0, read_falcon},
-	{"gemma", true, true, false, false, true, 0, read_llama},
-	{"gemma2", true, true, false, false, true, 0, read_gemma2},
-	{"gemma3_text", true, true, false, false, true, 262208, read_gemma3},
-	{"glm4", true, false, false, true, true, 0, read_llama},
-	{"glm4_moe", true, false, false, false, true, 0, read_glm_moe},
-	{"gpt2", false, true, true, true, false, 0, read_gpt2},
-	{"gpt_bigcode", false, true, true, true, false, 0, read_gpt_bigcode},
-	{"gpt_neox", false, false, true, true, false, 0, read_gpt_neox},
-	{"gpt_oss", true, false, true, true, true, 0, read_gpt_oss},
-	{"granite", true, false, false, false, false, 0, read_llama},
-	{"granitemoe", true, false, false, false, false, 0, read_granite_moe},
-	{"granitemoeshared", true, false, false, false, false, 0,
+	{"apertus", false, false, false, false, false, NULL, read_llama},
+	{"arcee", false, false, false, false, false, NULL, read_llama},
+	{"bloom", false, true, true, true, false, NULL, read_bloom},
+	{"cohere", true, true, false, false, false, NULL, read_llama},
+	{"cohere2", true, true, false, false, false, NULL, read_pattern_of_4},
+	{"dbrx", true, false, false, false, false, NULL, read_dbrx},
+	{"deepseek_v2", true, false, false, false, false, NULL, read_deepseek},
+	{"deepseek_v3", true, false, false, false, false, NULL, read_deepseek},
+	{"dots1", true, false, false, false, false, NULL, read_glm_moe},
+	{"ernie4_5", true, true, false, false, false, NULL, read_llama},
+	{"ernie4_5_moe", true, true, false, false, false, NULL, read_ernie_moe},
+	{"exaone4", true, false, false, false, false, NULL, read_exaone},
+	{"falcon", false, true, false, false, false, NULL, read_falcon},
+	{"gemma", true, true, false, false, true, NULL, read_llama},
+	{"gemma2", true, true, false, false, true, NULL, read_gemma2},
+	{"gemma3_text", true, true, false, false, false, &gemma3_usual,
+	 read_gemma3},
+	{"glm4", true, false, false, true, true, NULL, read_llama},
+	{"glm4_moe", true, false, false, false, true, NULL, read_glm_moe},
+	{"glm4v_moe_text", true, false, false, true, true, NULL, read_glm_moe},
+	{"gpt2", false, true, true, true, false, NULL, read_gpt2},
+	{"gpt_bigcode", false, true, true, true, false, NULL, read_gpt_bigcode},
+	{"gpt_neox", false, false, true, true, false, NULL, read_gpt_neox},
+	{"gpt_oss", true, false, true, true, true, NULL, read_gpt_oss},
+	{"granite", true, false, false, false, false, NULL, read_llama},
+	{"granitemoe", true, false, false, false, false, NULL,
 	 read_granite_moe},
-	{"internlm2", true, false, false, false, false, 0, read_llama},
-	{"kimi_k2", true, false, false, false, false, 0, read_deepseek},
-	{"llama", true, false, false, false, false, 0, read_llama},
-	{"llama4_text", true, false, false, false, true, 0, read_llama4},
-	{"minimax_m2", true, false, false, false, true, 0, read_minimax},
-	{"mistral", true, false, false, false, false, 0, read_mistral},
-	{"mixtral", true, false, false, false, false, 0, read_mixtral},
-	{"mpt", false, true, false, false, false, 0, read_mpt},
-	{"nemotron", false, false, false, false, false, 0, read_llama},
-	{"olmo", true, false, false, false, false, 0, read_llama},
-	{"olmo2", true, false, false, false, false, 0, read_llama},
-	{"olmo3", true, false, false, false, false, 0, read_pattern_of_4},
-	{"olmoe", true, false, false, false, false, 0, read_olmoe},
-	{"opt", false, true, true, true, false, 0, read_opt},
-	{"phi3", true, false, false, false, false, 0, read_mistral},
-	{"qwen2", true, false, false, true, false, 0, read_qwen},
-	{"qwen2_5_vl_text", true, false, false, true, false, 0, read_qwen},
-	{"qwen2_moe", true, false, false, true, false, 0, read_qwen_moe},
-	{"qwen3", true, false, false, false, true, 0, read_qwen},
-	{"qwen3_moe", true, false, false, false, true, 0, read_qwen_moe},
-	{"qwen3_vl_moe_text", true, false, false, false, true, 0,
+	{"granitemoeshared", true, false, false, false, false, NULL,
+	 read_granite_moe},
+	{"hunyuan_v1_dense", true, false, false, false, false, NULL,
+	 read_llama},
+	{"internlm2", true, false, false, false, false, NULL, read_llama},
+	{"kimi_k2", true, false, false, false, false, NULL, read_deepseek},
+	{"llama", true, false, false, false, false, NULL, read_llama},
+	{"llama4_text", true, false, false, false, true, NULL, read_llama4},
+	{"minimax_m2", true, false, false, false, true, NULL, read_minimax},
+	{"ministral3", true, false, false, false, true, NULL, read_mistral},
+	{"mistral", true, false, false, false, false, NULL, read_mistral},
+	{"mixtral", true, false, false, false, false, NULL, read_mixtral},
+	{"mpt", false, true, false, false, false, NULL, read_mpt},
+	{"nemotron", false, false, false, false, false, NULL, read_llama},
+	{"olmo", true, false, false, false, false, NULL, read_llama},
+	{"olmo2", true, false, false, false, false, NULL, read_llama},
+	{"olmo3", true, false, false, false, false, NULL, read_pattern_of_4},
+	{"olmoe", true, false, false, false, false, NULL, read_olmoe},
+	{"opt", false, true, true, true, false, NULL, read_opt},
+	{"phi3", true, false, false, false, false, NULL, read_mistral},
+	{"phimoe", true, false, false, false, false, NULL, read_mixtral},
+	{"qwen2", true, false, false, true, false, NULL, read_qwen},
+	{"qwen2_5_vl", true, false, false, true, false, NULL, read_qwen},
+	{"qwen2_5_vl_text", true, false, false, true, false, NULL, read_qwen},
+	{"qwen2_moe", true, false, false, true, false, NULL, read_qwen_moe},
+	{"qwen2_vl", true, false, false, true, false, NULL, read_qwen},
+	{"qwen3", true, false, false, false, true, NULL, read_qwen},
+	{"qwen3_moe", true, false, false, false, true, NULL, read_qwen_moe},
+	{"qwen3_vl_moe_text", true, false, false, false, true, NULL,
 	 read_qwen_moe},
-	{"qwen3_vl_text", true, false, false, false, true, 0, read_qwen},
-	{"seed_oss", true, false, false, true, true, 0, read_llama},
-	{"smollm3", true, true, false, false, false, 0, read_qwen},
-	{"stablelm", true, false, false, false, false, 0, read_stablelm},
-	{"starcoder2", false, true, true, true, false, 0, read_starcoder2},
+	{"qwen3_vl_text", true, false, false, false, true, NULL, read_qwen},
+	{"seed_oss", true, false, false, true, true, NULL, read_llama},
+	{"smollm3", true, true, false, false, false, NULL, read_qwen},
+	{"stablelm", true, false, false, false, false, NULL, read_stablelm},
+	{"starcoder2", false, true, true, true, false, NULL, read_starcoder2},
 };
 
 #define NUM_FAMILIES (sizeof families / sizeof *families)
@@ -636,6 +675,7 @@ static void read_object(struct config *c, struct llm_architecture *m)
 {
 	struct config whole_model = *c;
 	const struct family *family;
+	const struct usual *usual;
 	struct dist_message why;
 
 	c->inside = json_is_object(json_object_get(c->object, TEXT));
@@ -646,7 +686,8 @@ static void read_object(struct config *c, struct llm_architecture *m)
 		return;
 	m->gated = family->gated;
 	m->tied = flag(&whole_model, "tie_word_embeddings", family->tied);
-	m->vocab = family->vocab;
+	usual = family->usual ? family->usual : &none_usual;
+	m->head_dim = usual->head_dim;
 	m->biases = family->biases;
 	m->qkv_biases = family->qkv_biases;
 	if (family->own_head_dim)
@@ -654,12 +695,14 @@ static void read_object(struct config *c, struct llm_architecture *m)
 	/* Names of the newer and the older classes. */
 	m->layers = whole(c, "num_hidden_layers|n_layer|n_layers", 1, REQUIRED);
 	m->hidden = whole(c, "hidden_size|n_embd|n_embed|d_model", 1, REQUIRED);
-	m->heads = whole(c, "num_attention_heads|n_head|n_heads", 1, REQUIRED);
-	m->vocab = whole(c, "vocab_size", 1, m->vocab ? m->vocab : REQUIRED);
+	m->heads = whole(c, "num_attention_heads|n_head|n_heads", 1,
+			 usual->heads ? usual->heads : REQUIRED);
+	m->vocab = whole(c, "vocab_size", 1,
+			 usual->vocab ? usual->vocab : REQUIRED);
 	m->tied = flag(c, "tie_word_embeddings", m->tied);
 	if (!c->error)
 		read_head_dim(c, m);
-	m->kv_heads = m->heads;
+	m->kv_heads = usual->kv_heads ? usual->kv_heads : m->heads;
 	if (!c->error)
 		family->read(c, m);
 	if (!c->error && llm_architecture_check(m, &why))

@@ -166,6 +166,14 @@ holds '.rows[0].fits == "yes"' "--recompute auto does not fit"
 expect 0 "${small[@]}" --recompute auto --seq 32768 --shard fsdp --no-headroom --json
 holds '.rows[0].fits == "tight"' "--no-headroom leaves some"
 
+# ---- a checkpoint's folder, a repository ---------------------------------------
+mkdir "$scratch/checkpoint"
+expect 0 model new --like qwen3-8b -o "$scratch/checkpoint/config.json"
+for model in "$scratch/checkpoint" Qwen/Qwen3-8B-Base; do
+	expect 0 predict --model "$model" "${at[@]}" --world-size 64 --shard fsdp
+	expect_out '^# model .*: 8.191 G parameters'
+done
+
 # ---- refusals ----------------------------------------------------------------
 expect_refusal '--tp: .*\(1, 2, 4, 8\), got 3' "${small[@]}" --tp 3
 expect_refusal '--pp: ' "${small[@]}" --pp 64

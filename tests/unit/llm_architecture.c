@@ -97,6 +97,14 @@ Test(llm_architecture, names_are_those_that_people_use)
 		{"nemotron-340b", "Nemotron-4-340B"},
 		{"gpt3-1.3b", "GPT-3-1.3B"},
 		{"gpt3-13b", "GPT-3-13B"},
+		{"mistral-large", "Mistral-Large-123B"},
+		/* Repositories. */
+		{"meta-llama/Meta-Llama-3-70B", "Llama-3-70B"},
+		{"meta-llama/Llama-3.1-8B-Instruct", "Llama-3-8B"},
+		{"google/gemma-3-27b-it", "Gemma-3-27B"},
+		{"google/gemma-3-27b-pt", "Gemma-3-27B"},
+		{"allenai/OLMo-2-0325-32B", "OLMo-2-32B"},
+		{"mistralai/Mixtral-8x7B-v0.1", "Mixtral-8x7B"},
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -124,6 +132,11 @@ Test(llm_architecture, an_unknown_name_is_refused_with_near_ones)
 		     DIST_ERR_INVALID_ARGUMENT);
 	cr_expect(strstr(message.text, "no language model \"lama3-70b\""));
 	cr_expect(strstr(message.text, "Llama-3-70B"), "%s", message.text);
+	cr_assert_eq(llm_architecture_find(&model, "me/llama3-71b", &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	cr_expect(strstr(message.text, "no language model \"me/llama3-71b\""));
+	cr_assert_eq(llm_architecture_find(&model, "./llama3-70b", &message),
+		     DIST_ERR_IO);
 }
 
 /* One layer of 4 heads of 2, no gate, vocabulary 10, tied. */

@@ -237,7 +237,8 @@ Test(llm_config, shared_experts_and_dense_layers)
 	cr_expect_float_eq(p.active / 2.7e9, 1, 0.02);
 }
 
-/* In billions: what the safetensors of each hold (huggingface.co). */
+/* In billions: what the safetensors of each hold (huggingface.co), or of what
+ * sees, too, its authors state of the language model. */
 Test(llm_config, totals_of_newer_families)
 {
 	const struct {
@@ -271,6 +272,40 @@ Test(llm_config, totals_of_newer_families)
 		      "\"num_key_value_heads\": 8, \"num_local_experts\": 40,"
 		      "\"num_experts_per_tok\": 8,"
 		      "\"tie_word_embeddings\": true}"},
+		{3.88, "{\"model_type\": \"gemma3\", \"text_config\": {"
+		       "\"model_type\": \"gemma3_text\","
+		       "\"hidden_size\": 2560, \"intermediate_size\": 10240,"
+		       "\"num_hidden_layers\": 34,"
+		       "\"sliding_window\": 1024}}"},
+		{8.49, "{\"text_config\": {\"model_type\": \"ministral3\","
+		       "\"hidden_size\": 4096, \"intermediate_size\": 14336,"
+		       "\"num_attention_heads\": 32, \"head_dim\": 128,"
+		       "\"num_hidden_layers\": 34, \"vocab_size\": 131072,"
+		       "\"num_key_value_heads\": 8}}"},
+		{7.616,
+		 "{\"model_type\": \"qwen2_5_vl\", \"hidden_size\": 3584,"
+		 "\"intermediate_size\": 18944, \"vocab_size\": 152064,"
+		 "\"num_attention_heads\": 28, \"num_hidden_layers\": 28,"
+		 "\"num_key_value_heads\": 4}"},
+		{32.0, "{\"model_type\": \"exaone4\", \"hidden_size\": 5120,"
+		       "\"intermediate_size\": 27392, \"head_dim\": 128,"
+		       "\"num_attention_heads\": 40, \"vocab_size\": 102400,"
+		       "\"num_hidden_layers\": 64,"
+		       "\"num_key_value_heads\": 8, \"sliding_window\": 4096,"
+		       "\"sliding_window_pattern\": \"LLLG\"}"},
+		{142.8,
+		 "{\"model_type\": \"dots1\", \"hidden_size\": 4096,"
+		 "\"intermediate_size\": 10944, \"vocab_size\": 152064,"
+		 "\"num_attention_heads\": 32, \"num_hidden_layers\": 62,"
+		 "\"moe_intermediate_size\": 1408, \"n_routed_experts\": 128,"
+		 "\"n_shared_experts\": 2, \"num_experts_per_tok\": 6,"
+		 "\"first_k_dense_replace\": 1}"},
+		{41.87,
+		 "{\"model_type\": \"phimoe\", \"hidden_size\": 4096,"
+		 "\"intermediate_size\": 6400, \"vocab_size\": 32064,"
+		 "\"num_attention_heads\": 32, \"num_hidden_layers\": 32,"
+		 "\"num_key_value_heads\": 8, \"num_local_experts\": 16,"
+		 "\"num_experts_per_tok\": 2, \"attention_bias\": true}"},
 	};
 	struct llm_architecture model;
 	struct llm_parameters p;
@@ -359,6 +394,26 @@ static void expect_refusal(const char *text, const char *expected)
 	cr_expect_geq(strlen(message.text), strlen(TEXT_FILE));
 	cr_expect_str_eq(message.text + strlen(TEXT_FILE), expected);
 	cr_expect_eq(model.layers, 0);
+}
+
+#define EXAONE(pattern)                                                        \
+	"{\"model_type\": \"exaone4\", \"hidden_size\": 64,"                   \
+	"\"intermediate_size\": 128, \"num_attention_heads\": 4,"              \
+	"\"num_hidden_layers\": 8, \"vocab_size\": 100" pattern "}"
+
+Test(llm_config, exaone_names_its_windows_by_letters)
+{
+	struct llm_architecture model =
+		read_well(EXAONE(", \"sliding_window\": 16,"
+				 "\"sliding_window_pattern\": \"LLLG\""));
+
+	cr_expect_eq(model.local_of, 4);
+	cr_expect_eq(llm_local_layers(&model), 6);
+	model = read_well(EXAONE(", \"sliding_window\": null"));
+	cr_expect_eq(llm_local_layers(&model), 0);
+	expect_refusal(EXAONE(", \"sliding_window_pattern\": \"LGLL\""),
+		       ":1: expected sliding_window_pattern to be a number, or "
+		       "Ls before one G: no other order is modelled");
 }
 
 Test(llm_config, what_is_refused)
