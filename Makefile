@@ -55,7 +55,7 @@ system = $(patsubst -I%,-isystem %,$1)
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(call system,$$(call ask,--cflags,$(PACKAGES))))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(call ask,--libs,$(PACKAGES)))$(PKG_LIBS)
 # What a program needs that has the static library in it.
-STATIC_LIBS = $(if $(SANITIZE),$(PKG_LIBS) -lstdc++,$(call ask,--libs,$(filter-out simgrid,$(PACKAGES))))
+STATIC_LIBS = $(if $(LATE),$(call ask,--libs,$(filter-out simgrid,$(PACKAGES))),$(PKG_LIBS) -lstdc++)
 TEST_CFLAGS = $(eval TEST_CFLAGS := $$(call system,$$(call ask,--cflags,criterion)))$(TEST_CFLAGS)
 TEST_LIBS = $(eval TEST_LIBS := $$(call ask,--libs,criterion))$(TEST_LIBS)
 # What Criterion calls libgit2, if it needs it.
@@ -103,8 +103,9 @@ SCRIPTS := .ci/run $(wildcard tools/*.sh tools/*.bash tests/cli/*.sh tests/fuzz/
 
 obj = $(patsubst %.cpp,$(BUILD)/%.o,$(patsubst %.c,$(BUILD)/%.o,$1))
 SHIM_OBJ := $(call obj,$(SHIM_SRC))
-# Sanitizers lose threads whose libraries came late: there SimGrid is linked.
-LATE := $(if $(SANITIZE),,$(call obj,$(LATE_SRC)))
+# The thread sanitizer loses threads whose libraries came late: there SimGrid is
+# linked.
+LATE := $(if $(findstring thread,$(SANITIZE)),,$(call obj,$(LATE_SRC)))
 LIB_OBJ := $(call obj,$(LIB_SRC)) $(or $(LATE),$(SHIM_OBJ))
 LIB := $(BUILD)/liblockstep.a
 LIB_SHARED := $(BUILD)/$(SONAME)
@@ -213,8 +214,8 @@ $(SUPPORT_LIB): $(call obj,$(SUPPORT_SRC))
 	$(call say,AR)
 	$(Q)$(archive)
 
-# The C++ driver links, for the part of sim/ that is C++: the engine, with
-# sanitizers everything.
+# The C++ driver links, for the part of sim/ that is C++: the engine, with the
+# thread sanitizer everything.
 link = $(CXX) $(LDFLAGS) $(LINK_LTO) -o $@ $(filter %.o,$^) $(filter %.a,$^) $1 $(PKG_LIBS) -lm
 share = $(CXX) $(LDFLAGS) $(LINK_LTO) -shared -Wl,-soname,$(@F) \
 	$(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) -o $@ $(filter %.o,$^) $(PKG_LIBS) -lm

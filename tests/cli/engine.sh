@@ -3,10 +3,6 @@
 # it, and by nothing else; where it cannot be, one line says so.
 . tests/cli/support.bash
 
-[ "$SANITIZED" = no ] || {
-	echo "under sanitizers SimGrid is linked"
-	exit 77
-}
 built=$(dirname "$LOCKSTEP")
 engine=liblockstep-sim.so.0
 

@@ -4,7 +4,7 @@
 . tests/cli/support.bash
 
 [ "$SANITIZED" != yes ] || {
-	echo "sanitizers take memory of their own, and SimGrid is linked there"
+	echo "sanitizers take time and memory of their own"
 	exit 77
 }
 resident=$(dirname "$LOCKSTEP")/tests/cli/resident
