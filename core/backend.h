@@ -242,6 +242,13 @@ struct dist__world {
 				     bool gives_up);
 	void (*has_stored)(uint64_t key);
 
+	/* The calling rank has asked for the key of that hash again, and made
+	 * no other call since; nothing was new. A little time passes. NULL
+	 * where ranks are processes.
+	 * Errors: TIMEOUT, it has asked for as long as a store's calls may
+	 * wait; as pause. */
+	enum dist_error (*ask_again)(uint64_t key);
+
 	/* The timeout of groups that have set none. */
 	int64_t default_timeout_ns;
 

@@ -22,6 +22,7 @@
 #include "sim/engine/engine.h"
 #include "sim/explore/explore.h"
 #include "sim/flow.h"
+#include "sim/keys.h"
 #include "sim/message.h"
 #include "sim/forecast.h"
 #include "sim/formula.h"
@@ -44,25 +45,16 @@ const struct dist__tally *dist__sim_tally(void)
 	return &last;
 }
 
-/* The rank that calls; NULL: none does. */
-static struct dist__sim_rank *caller(void)
-{
-	struct dist__sim_actor *actor =
-		dist__sim_running() ? dist__engine->self() : NULL;
-
-	return actor ? actor->rank : NULL;
-}
-
 static struct check_slot *records(void)
 {
-	struct dist__sim_rank *rank = caller();
+	struct dist__sim_rank *rank = dist__sim_caller();
 
 	return rank ? &rank->world->board->slots[rank->rank] : NULL;
 }
 
 static struct dist_group **own(void)
 {
-	struct dist__sim_rank *rank = caller();
+	struct dist__sim_rank *rank = dist__sim_caller();
 
 	return rank ? &rank->group : NULL;
 }
@@ -71,56 +63,6 @@ static bool is_available(struct dist_message *why)
 {
 	(void)why;
 	return true;
-}
-
-static enum dist_error pause_rank(int64_t duration_ns)
-{
-	struct dist__transport *transport = &caller()->transport;
-
-	dist__sim_note_look(caller()->world);
-	return transport->ops->compute(transport, duration_ns);
-}
-
-static enum dist_error await_key(uint64_t key, int64_t duration_ns,
-				 bool gives_up)
-{
-	struct dist__sim_rank *rank = caller();
-	struct dist__sim_world *world = rank->world;
-	int64_t now_ns = dist__sim_now_ns(world);
-	int64_t deadline_ns = duration_ns < INT64_MAX - now_ns
-				      ? now_ns + duration_ns
-				      : DIST_TIMEOUT_NEVER;
-
-	dist__sim_note_look(world);
-	rank->awaited = key;
-	rank->awaits_key = true;
-	do
-		dist__sim_gate_wait(world, &rank->actor.gate, deadline_ns);
-	while (rank->awaits_key && !world->ended &&
-	       (!dist__sim_is_late(world, deadline_ns) ||
-		(!gives_up && !dist__sim_time_is_up(rank))));
-	dist__sim_watch_note(rank);
-	if (world->ended)
-		return world->end_error;
-	if (!rank->awaits_key)
-		return DIST_OK;
-	rank->awaits_key = false;
-	return DIST_ERR_TIMEOUT;
-}
-
-/* Who is awoken looks for the key itself. */
-static void has_stored(uint64_t key)
-{
-	struct dist__sim_world *world = caller()->world;
-
-	for (int i = 0; i < world->present; i++) {
-		struct dist__sim_rank *rank = &world->ranks[i];
-
-		if (!rank->awaits_key || rank->awaited != key)
-			continue;
-		rank->awaits_key = false;
-		dist__sim_gate_open(world, &rank->actor.gate);
-	}
 }
 
 /* ---- joining -------------------------------------------------------- */
@@ -167,7 +109,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 			      struct dist__place *place,
 			      struct dist_message *message)
 {
-	struct dist__sim_rank *rank = caller();
+	struct dist__sim_rank *rank = dist__sim_caller();
 	struct dist__sim_world *world;
 	enum dist_error error;
 
@@ -763,9 +705,10 @@ const struct dist__world dist__sim_world = {
 	.records = records,
 	.own = own,
 	.is_available = is_available,
-	.pause = pause_rank,
-	.await_key = await_key,
-	.has_stored = has_stored,
+	.pause = dist__sim_pause,
+	.await_key = dist__sim_await_key,
+	.has_stored = dist__sim_has_stored,
+	.ask_again = dist__sim_ask_again,
 	.default_timeout_ns = DIST_TIMEOUT_DEFAULT,
 	.attach = attach,
 	.launch = launch,

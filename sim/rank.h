@@ -64,6 +64,9 @@ struct dist__sim_rank {
 	struct dist__request *look; /* the operation whose test it awaits */
 	bool awaits_key;            /* of a store, whose hash is: */
 	uint64_t awaited;
+	uint64_t polled;       /* hash of the key that it asked for last, */
+	uint32_t polled_after; /* after so many calls, and how long: */
+	int64_t polled_ns;
 	uint32_t num_looks; /* tests so far; the last result was: */
 	bool seen;
 	struct dist__sim_rank *next_unsettled;

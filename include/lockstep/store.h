@@ -134,8 +134,9 @@ DIST_MUST_CHECK enum dist_error dist_store_get(struct dist_store *store,
 
 /* dist_store_add adds amount to the number under key, which is 0 when the key
  * is missing, and stores the sum through sum and, as decimal text, under key.
- * Sums wrap around. Errors: any store error; DIST_ERR_INVALID_ARGUMENT also if
- * the value is no decimal number. */
+ * Sums wrap around. To add 0 is to ask, as dist_store_check() is. Errors: any
+ * store error; DIST_ERR_INVALID_ARGUMENT also if the value is no decimal
+ * number. */
 DIST_MUST_CHECK enum dist_error dist_store_add(struct dist_store *store,
 					       const char *key, int64_t amount,
 					       int64_t *sum);
@@ -161,7 +162,10 @@ DIST_MUST_CHECK enum dist_error dist_store_wait(struct dist_store *store,
 						int64_t timeout_ns);
 
 /* dist_store_check stores in *there whether all num_keys keys are there,
- * without waiting. Errors: any store error. */
+ * without waiting. In a simulation a little time passes if it is asked for a
+ * missing key again, so that a loop around it cannot stop the clock; asked in
+ * vain for five minutes, it waits. Errors: any store error; DIST_ERR_DEADLOCK.
+ */
 DIST_MUST_CHECK enum dist_error dist_store_check(struct dist_store *store,
 						 const char *const *keys,
 						 size_t num_keys, bool *there);
@@ -211,6 +215,8 @@ struct dist_store *dist_store_at(struct dist_store *store, const char *file,
 	(dist_store_add)(DIST_STORE_HERE(store), __VA_ARGS__)
 #define dist_store_compare_set(store, ...)                                     \
 	(dist_store_compare_set)(DIST_STORE_HERE(store), __VA_ARGS__)
+#define dist_store_check(store, ...)                                           \
+	(dist_store_check)(DIST_STORE_HERE(store), __VA_ARGS__)
 #define dist_store_wait(store, ...)                                            \
 	(dist_store_wait)(DIST_STORE_HERE(store), __VA_ARGS__)
 

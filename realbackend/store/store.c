@@ -59,15 +59,27 @@ static uint64_t hash_of(struct dist__bytes key)
 	return dist__hash_bytes(DIST__HASH_BEGIN, key.data, key.len);
 }
 
+/* To add 0 is to ask, though it may make a number that is 0. */
+static bool asks(const struct dist__store_request *request)
+{
+	return request->op == DIST__STORE_ADD && request->number == 0;
+}
+
+static bool stores(const struct dist__store_request *request)
+{
+	return request->op == DIST__STORE_SET ||
+	       request->op == DIST__STORE_ADD ||
+	       request->op == DIST__STORE_COMPARE_SET;
+}
+
 enum dist_error dist__store_do(struct dist_store *store,
 			       struct dist__store_request *request)
 {
 	const struct dist__world *here = dist__world_here();
+	bool asked = asks(request);
 	enum dist_error error = store->kind->ask(store, request);
 
-	if (here && !error &&
-	    (request->op == DIST__STORE_SET || request->op == DIST__STORE_ADD ||
-	     request->op == DIST__STORE_COMPARE_SET))
+	if (here && !error && stores(request) && !(asked && request->number))
 		here->has_stored(hash_of(request->key));
 	return error;
 }
@@ -137,6 +149,7 @@ static struct check_site take_site(void)
 struct call {
 	const char *op;
 	int64_t timeout_ns;
+	bool polls; /* it does not wait itself, but cannot go on */
 	struct check_site site;
 };
 
@@ -145,6 +158,7 @@ struct call {
 static enum dist_error await(struct dist_store *store, const char *key,
 			     int64_t left_ns, const struct call *call)
 {
+	const struct dist__bytes bytes = dist__bytes_text(key);
 	struct check_slot *slot = dist__records_own();
 	uint32_t number = 0, before = slot ? slot->state : 0;
 	enum dist_error error;
@@ -152,13 +166,33 @@ static enum dist_error await(struct dist_store *store, const char *key,
 	if (slot && slot->state != CHECK_RANK_WAITING)
 		number = check_await_key(slot, call->op, key, call->timeout_ns,
 					 store->users, &call->site);
-	error = dist__store_wait_for(store, dist__bytes_text(key), left_ns);
+	error = call->polls ? dist__world_here()->await_key(hash_of(bytes),
+							    left_ns, false)
+			    : dist__store_wait_for(store, bytes, left_ns);
 	if (number)
 		check_await_key_end(slot, number, (int32_t)error);
 	/* Who has left the job is as it was. */
 	if (number && slot->state == CHECK_RANK_RUNNING)
 		slot->state = before;
 	return error;
+}
+
+/* What comes of asking for key and hearing nothing new: time passes for a rank
+ * of a simulation, or nobody could ever answer it. Who has asked in vain for
+ * long waits, so that there is an end. */
+static enum dist_error hear_nothing(struct dist_store *store, const char *key,
+				    struct call *call)
+{
+	const struct dist__world *here = dist__world_here();
+	enum dist_error error =
+		here ? here->ask_again(hash_of(dist__bytes_text(key)))
+		     : DIST_OK;
+
+	if (error != DIST_ERR_TIMEOUT)
+		return error;
+	call->polls = true;
+	call->timeout_ns = DIST_TIMEOUT_NEVER;
+	return await(store, key, DIST_TIMEOUT_NEVER, call);
 }
 
 /* Gets the value of key; call: NULL where the program made none. */
@@ -196,14 +230,17 @@ enum dist_error dist__store_get_within(struct dist_store *store,
 static enum dist_error put(struct dist_store *store, const char *key,
 			   struct dist__store_request *request)
 {
-	const struct check_site site = take_site();
+	struct call call = {.op = "store_add", .site = take_site()};
 	struct check_slot *slot = dist__records_own();
+	bool asked = asks(request);
 	enum dist_error error;
 
 	request->key = dist__bytes_text(key);
 	error = dist__store_do(store, request);
+	if (!error && asked)
+		return hear_nothing(store, key, &call);
 	if (slot && !error)
-		check_store(slot, key, &site);
+		check_store(slot, key, &call.site);
 	return error;
 }
 
@@ -321,10 +358,11 @@ enum dist_error(dist_store_wait)(struct dist_store *store,
 	return error;
 }
 
-enum dist_error dist_store_check(struct dist_store *store,
-				 const char *const *keys, size_t num_keys,
-				 bool *there)
+enum dist_error(dist_store_check)(struct dist_store *store,
+				  const char *const *keys, size_t num_keys,
+				  bool *there)
 {
+	struct call call = {.op = "store_check", .site = take_site()};
 	struct dist__store_request request = {.op = DIST__STORE_CHECK,
 					      .there = true};
 	enum dist_error error = DIST_OK;
@@ -334,6 +372,8 @@ enum dist_error dist_store_check(struct dist_store *store,
 	for (size_t i = 0; i < num_keys && request.there && !error; i++) {
 		request.key = dist__bytes_text(keys[i]);
 		error = store->kind->ask(store, &request);
+		if (!error && !request.there)
+			error = hear_nothing(store, keys[i], &call);
 	}
 	if (!error)
 		*there = request.there;

@@ -112,3 +112,35 @@ enum dist_error key_in_good_time(struct job *job)
 		return DIST_ERR_IO;
 	return dist_store_wait(job->store, &key, 1, DIST_TIMEOUT_OF_STORE);
 }
+
+/* Asks again and again, without a pause, for a key that rank 0 sets under
+ * another name. */
+enum dist_error polls_for_a_key(struct job *job)
+{
+	const char *key = "ready";
+	bool there = false;
+
+	try(open_store(job));
+	if (job->rank == 0) {
+		try(dist_compute(job->world, 300 * MILLISECONDS, "work"));
+		try(dist_store_set(job->store, job->wrong ? "Ready" : key, "",
+				   0));
+	}
+	while (!there)
+		/* culprit */
+		try(dist_store_check(job->store, &key, 1, &there));
+	return dist_barrier(job->world, NULL);
+}
+
+/* A barrier made of a counter, at which one more than there are is awaited. */
+enum dist_error polls_for_a_count(struct job *job)
+{
+	int64_t here = 0;
+
+	try(open_store(job));
+	try(dist_store_add(job->store, "here", 1, &here));
+	while (here < job->size + job->wrong)
+		/* culprit */
+		try(dist_store_add(job->store, "here", 0, &here));
+	return dist_barrier(job->world, NULL);
+}
