@@ -45,18 +45,17 @@ struct dist__spelling dist__spelling_of(const char *word)
 				       .distance = DIST__SPELLING_FARTHEST + 1};
 }
 
-/* Whether a word is one between the hyphens of a name: "batch" of
- * "micro-batch". */
+/* Whether a word is what stands between some hyphens of a name: "batch" of
+ * "micro-batch", "hgx-h100" of "hgx-h100-400g". */
 static bool is_part(const char *word, const char *name)
 {
 	const size_t length = strlen(word);
 
 	for (; *name; name += strspn(name, "-")) {
-		size_t len = strcspn(name, "-");
-
-		if (len == length && memcmp(name, word, len) == 0)
+		if (strncmp(name, word, length) == 0 &&
+		    (name[length] == '-' || name[length] == '\0'))
 			return true;
-		name += len;
+		name += strcspn(name, "-");
 	}
 	return false;
 }

@@ -227,9 +227,15 @@ int command_predict(int argc, const char **argv)
 	char example[256], first[4096];
 	int status;
 
-	if (!workload && model &&
+	if (model &&
 	    llm_is_language_model(first_of(model, first, sizeof first)))
-		return predict_language(argc, argv, first);
+		return workload ? refuse("predict",
+					 "--workload: expected a model of "
+					 "lockstep list models, or a FILE.csv; "
+					 "language models such as %.64s take "
+					 "--shard, --tp, --pp, --ep instead",
+					 first)
+				: predict_language(argc, argv, first);
 	/* The kind of step decides about the other options. */
 	if (predict_options_init(&line, workload, model, &refusal))
 		return refuse("predict", "%s", refusal.message.text);

@@ -320,6 +320,7 @@ meant ddp_step run ddp_stp
 meant sim run --backend siim hello
 meant all_reduce run --algorithm al_reduce=ring hello
 meant ring run --algorithm all_reduce=rng hello
+meant hgx-h100-400g bench all_reduce --machine hgx-h100 --world-size 16
 meant star-8 run --backend sim --platform star8 hello
 meant dgx-a100 predict --world-size 8 --machine dgxa100
 meant nccl predict --world-size 8 --machine dgx-a100 --profile ncl
