@@ -52,6 +52,7 @@ void llm_flags_layout(const struct llm_layout *layout, char *text, size_t size)
 {
 	struct text all = {text, size};
 	struct llm_layout usual;
+	char modules[80];
 
 	llm_layout_init(&usual);
 	*text = '\0';
@@ -95,6 +96,11 @@ void llm_flags_layout(const struct llm_layout *layout, char *text, size_t size)
 	if (layout->recompute != usual.recompute)
 		append(&all, " --recompute %s",
 		       llm_recompute_name(layout->recompute));
+	if (layout->recompute == LLM_RECOMPUTE_SELECTIVE &&
+	    layout->recompute_modules != usual.recompute_modules) {
+		llm_modules_name(layout->recompute_modules, '+', modules);
+		append(&all, " --recompute-modules %s", modules);
+	}
 	if (layout->recompute == LLM_RECOMPUTE_FULL)
 		append_count(&all, "recompute-layers", layout->recompute_layers,
 			     0);
@@ -399,9 +405,14 @@ static void append_pipeline(struct text *text, const struct llm_layout *layout,
 static void append_recompute(struct text *text, const struct llm_layout *layout)
 {
 	const int layers = layout->recompute_layers;
+	char modules[80];
 
+	llm_modules_name(layout->recompute_modules, ' ', modules);
 	if (layout->recompute == LLM_RECOMPUTE_SELECTIVE)
-		append(text, " --recompute-granularity selective");
+		append(text,
+		       " --recompute-granularity selective "
+		       "--recompute-modules %s",
+		       modules);
 	else if (layout->recompute == LLM_RECOMPUTE_FULL)
 		append(text,
 		       " --recompute-granularity full --recompute-method %s "

@@ -68,6 +68,7 @@ struct llm_arguments {
 	const char *context;   /* ring, gather */
 	const char *schedule;  /* gpipe, 1f1b, zero-bubble */
 	const char *recompute; /* none, selective, operators, full, auto */
+	const char *recompute_modules; /* llm_modules_find's */
 	int recompute_layers, offload_layers;
 	int no_headroom;
 	int seq, micro_batch, global_batch;
@@ -83,8 +84,9 @@ struct llm_arguments {
 extern const struct option llm_options[];
 
 /* llm_arguments_check refuses what no layout of model can have: learned
- * positions beyond the last, experts' options without experts, layers counted
- * that are not recomputed. Errors: INVALID_ARGUMENT; *option names the flag. */
+ * positions beyond the last, experts' options without experts, layers or
+ * modules that are not recomputed. Errors: INVALID_ARGUMENT; *option names the
+ * flag. */
 DIST_MUST_CHECK enum dist_error
 llm_arguments_check(const struct llm_arguments *arguments,
 		    const struct llm_architecture *model, const char **option,

@@ -60,6 +60,11 @@ const struct option llm_options[] = {
 	 .usual = "none",
 	 .also = "activation-checkpointing|checkpointing|recompute-"
 		 "granularity"},
+	{"recompute-modules", OPTION_TEXT, AT(recompute_modules), "NAME+...",
+	 .help = "modules that selective recomputes, as Megatron-LM names "
+		 "them: core_attn, mla_up_proj, mlp, moe_act, layernorm, "
+		 "shared_experts",
+	 .usual = "core_attn"},
 	{"recompute-layers", COUNT, AT(recompute_layers), "N",
 	 .help = "layers of a stage that full recomputes", .usual = "all",
 	 RANKS, .also = "recompute-num-layers"},
@@ -163,6 +168,9 @@ static void set_choices(struct llm_layout *layout,
 		layout->schedule = llm_schedule_find(a->schedule);
 	if (a->recompute)
 		layout->recompute = llm_recompute_find(a->recompute);
+	if (a->recompute_modules)
+		layout->recompute_modules =
+			llm_modules_find(a->recompute_modules);
 	if (a->precision)
 		layout->precision = llm_precision_find(a->precision);
 	if (layout->precision == LLM_TF32 || layout->precision == LLM_FP32)
@@ -178,12 +186,43 @@ static void set_choices(struct llm_layout *layout,
 		layout->imbalance = a->imbalance;
 }
 
+static enum dist_error check_modules(const struct llm_arguments *a,
+				     const struct llm_architecture *model,
+				     struct dist_message *message)
+{
+	const int modules = llm_modules_find(a->recompute_modules);
+	const int of_experts = LLM_MODULE_ACTIVATION | LLM_MODULE_SHARED;
+
+	if (!a->recompute ||
+	    llm_recompute_find(a->recompute) != LLM_RECOMPUTE_SELECTIVE)
+		return dist__refuse(message,
+				    "--recompute-modules: expected with "
+				    "--recompute selective");
+	if (!modules)
+		return dist__refuse(
+			message,
+			"--recompute-modules: expected core_attn, mla_up_proj, "
+			"mlp, moe_act, layernorm or shared_experts, with + "
+			"between, got \"%.80s\"",
+			a->recompute_modules);
+	if ((modules & of_experts && !model->experts) ||
+	    (modules & LLM_MODULE_SHARED && !model->shared_ffn) ||
+	    (modules & LLM_MODULE_HEADS && !model->kv_rank))
+		return dist__refuse(
+			message,
+			"--recompute-modules: expected modules that the model "
+			"has, got \"%.80s\"",
+			a->recompute_modules);
+	return DIST_OK;
+}
+
 enum dist_error llm_arguments_check(const struct llm_arguments *a,
 				    const struct llm_architecture *model,
 				    const char **option,
 				    struct dist_message *message)
 {
 	struct llm_layout layout;
+	enum dist_error error;
 
 	*option = a->etp > 0 ? "etp" : "imbalance";
 	if (model->experts == 0 && (a->etp > 0 || a->imbalance > 1))
@@ -198,6 +237,9 @@ enum dist_error llm_arguments_check(const struct llm_arguments *a,
 		return dist__refuse(message,
 				    "--recompute-layers: expected with "
 				    "--recompute full");
+	*option = "recompute-modules";
+	if (a->recompute_modules && (error = check_modules(a, model, message)))
+		return error;
 	*option = "seq";
 	if (model->positions > 0 && a->seq > model->positions)
 		return dist__refuse(message,

@@ -106,12 +106,15 @@ enum llm_recompute llm_recompute_find(const char *name)
 	return (enum llm_recompute)find(recomputes, LLM_RECOMPUTES, name);
 }
 
+/* In the order of enum llm_module's bits. */
+static const char *const module_names[] = {"core_attn", "mla_up_proj",
+					   "mlp",       "moe_act",
+					   "layernorm", "shared_experts"};
+
 int llm_modules_find(const char *names)
 {
-	static const char *const known[] = {"core_attn", "mla_up_proj",
-					    "mlp",       "moe_act",
-					    "layernorm", "shared_experts"};
-	const int num = sizeof known / sizeof *known;
+	const char *const *known = module_names;
+	const int num = sizeof module_names / sizeof *module_names;
 	int modules = 0;
 
 	while (*names) {
@@ -127,6 +130,18 @@ int llm_modules_find(const char *names)
 		names += length + (names[length] != '\0');
 	}
 	return modules;
+}
+
+void llm_modules_name(int modules, char between, char text[80])
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < sizeof module_names / sizeof *module_names; i++)
+		if (modules & (1 << i))
+			used += (size_t)snprintf(text + used, 80 - used,
+						 "%.*s%s", used > 0, &between,
+						 module_names[i]);
 }
 
 const char *llm_axis_name(enum llm_axis axis)

@@ -142,6 +142,9 @@ enum llm_recompute llm_recompute_find(const char *name);
  * one is unknown. */
 int llm_modules_find(const char *names);
 
+/* llm_modules_name stores that list, with `between` between its names. */
+void llm_modules_name(int modules, char between, char text[80]);
+
 /* llm_layout_init sets the defaults: each GPU has a copy of the model, ZeRO-1,
  * sequence parallelism, 1F1B, bf16, all calls overlapped except tp and ep. */
 void llm_layout_init(struct llm_layout *layout);

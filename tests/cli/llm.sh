@@ -190,6 +190,17 @@ expect_refusal 'links is not known' predict --model llama3-8b --machine lumi-g \
 	--world-size 16
 expect_refusal '--recompute-layers: expected with --recompute full' "${small[@]}" \
 	--recompute auto --recompute-layers 2
+expect_refusal '--recompute-modules: expected with --recompute selective' "${small[@]}" \
+	--recompute-modules mlp
+modules=("${small[@]}" --recompute selective --recompute-modules)
+expect_refusal '--recompute-modules: expected core_attn, .*, got "mpl"' "${modules[@]}" mpl
+expect_refusal '--recompute-modules: expected modules that the model has' "${modules[@]}" moe_act
+expect 0 "${modules[@]}" layernorm+mlp --shard fsdp --json
+holds '.rows[0] | .mfu < .hfu and .fits == "yes"' 'modules are not made again'
+expect 0 plan --model llama3-70b "${at[@]}" --gpus 512 --global-batch 1024 --tp 8 --pp 4 \
+	--recompute selective --recompute-modules layernorm+mlp
+expect_out ' --recompute selective --recompute-modules mlp\+layernorm'
+expect_out ' --recompute-granularity selective --recompute-modules mlp layernorm'
 for option in '--etp 2' '--imbalance 1.5' '--exchange plain'; do
 	# shellcheck disable=SC2086 # words
 	expect_refusal 'expected with experts' "${small[@]}" $option
@@ -199,6 +210,8 @@ expect_refusal 'NVLink joins 18 nodes: expected at most 72 ranks' predict --mode
 expect_refusal '--seq: expected at most 1024, the positions' predict --model gpt2 "${at[@]}" \
 	--world-size 8 --seq 2048
 expect_refusal '--bucket-cap-mb: unknown option' "${small[@]}" --bucket-cap-mb 5
+expect_refusal '--workload: expected a model of lockstep list models.* llama3-8b take --shard' \
+	"${small[@]}" --workload fsdp
 
 # ---- plan --------------------------------------------------------------------
 plan=(plan --model llama3-70b "${at[@]}" --gpus 512 --seq 8192 --global-batch)

@@ -388,6 +388,7 @@ Test(llm_work, modules_that_are_made_again_are_not_kept)
 	struct llm_layout l = spread(256, 4, 8, 1, 32);
 	struct llm_work none, again;
 	const double heads = 4096.0 * 128 / 4 * (2 * 192 + 128);
+	char names[80];
 	const double made = 4096.0 * 128 / 4 * (1536.0 * 192 + 512.0 * 256);
 
 	l.etp = 1;
@@ -397,6 +398,8 @@ Test(llm_work, modules_that_are_made_again_are_not_kept)
 	cr_assert_eq(l.recompute_modules, LLM_MODULE_HEADS |
 						  LLM_MODULE_ACTIVATION |
 						  LLM_MODULE_NORM);
+	llm_modules_name(l.recompute_modules, '+', names);
+	cr_expect_str_eq(names, "mla_up_proj+moe_act+layernorm");
 	cr_expect_eq(llm_modules_find("mla_up_proj+mtp"), 0);
 	again = describe("DeepSeek-V3", l);
 	same(none.layers[LLM_EXPERT].activation_bytes -
