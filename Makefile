@@ -430,6 +430,7 @@ bench: all $(BENCHES)
 # On this machine's GPUs: the tests that need one, and what NCCL takes.
 gpu: all tests-built
 	@$(BUILD)/tests/nccl.test --filter 'nccl_gpu/*'
+	@LOCKSTEP=$(COMMAND) tests/cli/torch_gpu.sh || [ $$? -eq 77 ]
 	@LOCKSTEP=$(COMMAND) bench/nccl.sh || [ $$? -eq 77 ]
 
 # Ours and the peers' in turns; without one of them, the others.

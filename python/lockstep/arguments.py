@@ -52,6 +52,8 @@ class Arguments:
         if tensor.layout is not torch.strided:
             self.refuse(call, "unsupported layout: a sparse tensor: expected "
                         "a dense one")
+        if not tensor.is_cpu:
+            self._await_kernels(call, tensor)
         if not tensor.is_contiguous():
             self.refuse(call, "Tensors must be contiguous: one has shape %s "
                         "and strides %s: call .contiguous() before" %
@@ -61,6 +63,15 @@ class Arguments:
         if dtype is None:
             return self._view(call, tensor, tensor.data_ptr(), moves)
         return library.Tensor(tensor.data_ptr(), tensor.numel(), dtype)
+
+    def _await_kernels(self, call, tensor):
+        """Blocks until the GPU has done what was enqueued before a call with a
+        tensor of it: the library's streams do not wait for the program's."""
+        if tensor.is_cuda and self._backend == b"nccl":
+            torch.cuda.current_stream(tensor.device).synchronize()
+        elif not tensor.is_meta:
+            self.refuse(call, "a tensor on %s: expected one on the cpu%s" % (
+                tensor.device, ", or --backend nccl" if tensor.is_cuda else ""))
 
     def _view(self, call, tensor, data, moves):
         dtype = self._dtypes.get(tensor.dtype)

@@ -59,8 +59,8 @@ class Group(Arguments, dist.ProcessGroup):
         self.parent = parent
         self._rank, self._size, self._name = rank, size, name
         self._error = _error_of(name)
-        self.simulated = lib.get_backend(handle) not in (b"tcp", b"nccl",
-                                                         b"mpi")
+        self._backend = lib.get_backend(handle)
+        self.simulated = self._backend not in (b"tcp", b"nccl", b"mpi")
         self.subgroups = []
         self._group_name = self._group_desc = ""
         self._sequence = 0
@@ -222,7 +222,7 @@ class Group(Arguments, dist.ProcessGroup):
     def refuse(self, call, reason, error=None):
         """Raises what a call asks in vain, which a verdict tells too."""
         text = "%s: %s" % (call, reason)
-        self._at(sys._getframe(1))
+        self._at(source.caller())
         self.lib.refuse(self.handle, text.encode())
         raise (error or self._error)("lockstep: " + text)
 
@@ -242,7 +242,7 @@ class Group(Arguments, dist.ProcessGroup):
         """Calls function for the method that asks. result: what the Work
         holds; keep: memory of the arguments; label: what it is for, if the
         frames do not know."""
-        frame = sys._getframe(2)
+        frame = source.caller(2)
         if self._dropped:
             self._free_dropped()
         device = charge.device
@@ -326,7 +326,7 @@ class Group(Arguments, dist.ProcessGroup):
         tensors = [tensor]
         if tensor.is_sparse:
             return self._sparse_all_reduce(tensors, op)
-        label = (buckets.label(self, sys._getframe(1), tensor)
+        label = (buckets.label(self, source.caller(), tensor)
                  if buckets.plans else None)
         work = self._run(opts, tensors, tensors, self.lib.all_reduce,
                          self._tensor("all_reduce", tensor), op, label=label)
@@ -407,11 +407,11 @@ class Group(Arguments, dist.ProcessGroup):
             return self._run(opts, [], None, self.lib.barrier)
         handle = c_void_p()
         charge.before_call()
-        self._at(sys._getframe(1))
+        self._at(source.caller())
         self._sequence += 1
         self._check("barrier", self.lib.barrier(self.handle, byref(handle)))
         work = self._started((handle.value,), [], None)
-        if _is_sync(opts, sys._getframe(1)):
+        if _is_sync(opts, source.caller()):
             work.wait(opts.timeout)
         return work
 
@@ -420,7 +420,7 @@ class Group(Arguments, dist.ProcessGroup):
                       else library.nanoseconds(timeout))
         if timeout is not None:  # 0 is the group's own for dist.h
             timeout_ns = max(timeout_ns, 1)
-        self._at(sys._getframe(1))
+        self._at(source.caller())
         error = self.lib.monitored_barrier(self.handle, timeout_ns,
                                            wait_all_ranks)
         if error:
@@ -595,7 +595,7 @@ class Group(Arguments, dist.ProcessGroup):
         if self._dropped:
             self._free_dropped()
         charge.before_call()
-        self._at(sys._getframe(2))
+        self._at(source.caller(2))
         handle = c_void_p()
         start = self.lib.isend if kind == library.ISEND else self.lib.irecv
         if events.is_profiled():
@@ -639,7 +639,7 @@ class Group(Arguments, dist.ProcessGroup):
                 *[work._op for work in messages])
             handles = (c_void_p * len(messages))()
             charge.before_call()
-            self._at(sys._getframe(1))
+            self._at(source.caller())
             error = self.lib.batch_isend_irecv(self.handle, ops, len(messages),
                                                handles)
             if error:
@@ -755,7 +755,7 @@ def make_subgroup(ranks, timeout, label=None, name="lockstep", number=""):
         timeout_ns=library.nanoseconds(timeout), keep_order=True,
         members_only=True)
     handle = c_void_p()
-    parent._at(sys._getframe(1))
+    parent._at(source.caller())
     if number.isdigit():
         parent.lib.label(parent.handle, b"number %s of the groups that the "
                          b"rank asked for" % number.encode(), int(number))

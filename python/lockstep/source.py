@@ -8,6 +8,7 @@ innermost that is the user's own, and the one of the script that was started.
 import os
 import sys
 import sysconfig
+import threading
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _paths = sysconfig.get_paths()
@@ -131,6 +132,11 @@ def place(frame):
     return known, line, None, 0, words
 
 
-def caller():
-    """The frame that called the function that asks."""
-    return sys._getframe(2)
+def caller(depth=1):
+    """The frame so many calls above the function that asks. A thread of the
+    autograd engine, where C++ calls, may have none: then the one in which the
+    program's own thread waits for it."""
+    try:
+        return sys._getframe(depth + 1)
+    except ValueError:
+        return sys._current_frames()[threading.main_thread().ident]

@@ -1,5 +1,7 @@
 """Every call of torch.distributed on plain tensors, with its values."""
+import ctypes
 import datetime
+import functools
 import warnings
 
 import torch
@@ -69,6 +71,18 @@ def dropped_messages():
         dist.isend(torch.ones(50000), (rank + 1) % SIZE)
         del [torch.zeros(50000), torch.zeros(50000)][:]
     dist.barrier()
+
+
+def from_a_thread_of_c():
+    """C++ alone calls in threads of the autograd engine, for a GPU each."""
+    x = torch.ones(4)
+    libc, thread = ctypes.CDLL(None), ctypes.c_ulong()
+    begin = ctypes.CFUNCTYPE(None)(
+        functools.partial(dist.group.WORLD.allreduce, [x]))
+    assert not libc.pthread_create(ctypes.byref(thread), None, begin, None)
+    assert not libc.pthread_join(thread, None)
+    dist.barrier()
+    equal(x, torch.full((4,), 4.0))
 
 
 def futures():
@@ -634,7 +648,7 @@ if __name__ == "__main__":
     checks.main([
         all_reduce_types, all_reduce_ops, all_reduce_complex,
         all_reduce_shapes, all_reduce_many_at_once, dropped, dropped_messages,
-        futures, results, rooted, gathers, gathers_stacked,
+        from_a_thread_of_c, futures, results, rooted, gathers, gathers_stacked,
         all_gather_uneven, reduce_scatters, all_to_alls, all_to_all_uneven,
         coalesced, coalesced_list, messages, message_source, objects,
         subgroups, subgroups_of_a_size, groups_by_members,
