@@ -40,6 +40,21 @@ touch -d 2020-01-01 "$scratch/asked"/*
 expect 0 diagnose "$scratch/asked"
 expect_err 'status: where the ranks are'
 
+# What torch 2.11 wrote through NCCL 2.32.3, three ranks on one H100, when its
+# watchdog ended the job: torchrun --nproc-per-node 3 tests/recordings/hang_nccl.py
+# KIND FOLDER, with TORCH_FR_BUFFER_SIZE=2000, TORCH_NCCL_DUMP_ON_TIMEOUT=1 and
+# TORCH_FR_DUMP_TEMP_FILE=FOLDER/nccl_trace_rank_; of KIND recv it wrote none.
+expect 0 diagnose $recorded/nccl_well
+expect 12 diagnose $recorded/nccl_absent
+expect_err 'ranks 0-1 .* wait in all_reduce.* #2 of group default at .*hang_nccl.py:21'
+expect_err 'rank 2 runs in its own code; last call: .* of group tp at .*hang_nccl.py:17'
+expect 11 diagnose $recorded/nccl_abba
+expect_err 'rank 1 waits in all_reduce .group tp.* for rank 0, .* a cycle'
+expect 10 diagnose $recorded/nccl_size
+expect_err 'rank 2 called all_reduce.float32, 1000. at .*hang_nccl.py:27'
+expect 10 diagnose $recorded/nccl_op
+expect_err 'rank 0 called broadcast.float32, 1024. at .*hang_nccl.py:36'
+
 # The same as files, in any order, and all outputs.
 expect 11 diagnose --json "$scratch/o.json" --junit "$scratch/o.xml" \
 	--sarif "$scratch/o.sarif" \
