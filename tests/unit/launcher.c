@@ -441,11 +441,31 @@ Test(launcher, ends_the_ranks_when_terminated)
 	cr_assert(all_soon_gone());
 }
 
+/* Whether an interrupt waits for the process; another would be one with it. */
+static bool is_pending(pid_t pid)
+{
+	unsigned long long pending = 0;
+	char line[256];
+	FILE *file;
+
+	snprintf(line, sizeof line, "/proc/%ld/status", (long)pid);
+	file = fopen(line, "r");
+	while (file && fgets(line, sizeof line, file))
+		if (strncmp(line, "ShdPnd:", 7) == 0)
+			pending = strtoull(line + 7, NULL, 16);
+	if (file)
+		fclose(file);
+	return pending >> (SIGINT - 1) & 1;
+}
+
 Test(launcher, ends_the_ranks_when_interrupted_twice)
 {
 	pid_t launcher = launch_apart();
+	struct timespec tick = {0, 1000000};
 
 	kill(launcher, SIGINT);
+	while (is_pending(launcher))
+		nanosleep(&tick, NULL);
 	kill(launcher, SIGINT);
 	cr_assert_eq(tcp_status(launcher), 128 + SIGINT);
 	cr_assert(all_soon_gone());
