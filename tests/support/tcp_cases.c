@@ -321,10 +321,10 @@ static void random_stream(struct tcp_rank *r)
 	free(all);
 }
 
-/* 64 MiB each way at once. */
+/* 16 MiB each way at once. */
 static void large_both_ways(struct tcp_rank *r)
 {
-	size_t bytes = (size_t)64 << 20;
+	size_t bytes = (size_t)16 << 20;
 	unsigned char *out = allocate(bytes), *in = allocate(bytes);
 	struct dist__message m = {
 		.peer = 1 - r->rank, .tag = -1, .bytes = bytes};
@@ -391,7 +391,7 @@ static void unexpected(struct tcp_rank *r)
  * all the same. */
 static void both_send_first(struct tcp_rank *r)
 {
-	size_t bytes = (size_t)32 << 20;
+	size_t bytes = (size_t)16 << 20;
 	unsigned char *data = allocate(bytes);
 
 	fill(data, bytes, (uint64_t)r->rank);
@@ -498,7 +498,7 @@ static void lanes(struct tcp_rank *r)
  * rank that has posted its receive and makes no call after that. */
 static void behind_the_back(struct tcp_rank *r)
 {
-	size_t bytes = (size_t)32 << 20;
+	size_t bytes = (size_t)16 << 20;
 	unsigned char *data = calloc(1, bytes);
 	struct dist__message m = {
 		.peer = 1 - r->rank, .tag = 3, .data = data, .bytes = bytes};

@@ -8,6 +8,8 @@ static const size_t lengths[] = {0,     1,     3,      2047,   65535,
 				 65536, 65537, 131072, 200001, 700001};
 #define LENGTHS (sizeof lengths / sizeof lengths[0])
 #define LONGEST ((size_t)700001)
+/* Elements after a message, which stay as they are. */
+#define BEHIND ((size_t)4096)
 
 static int32_t sent(size_t i, uint32_t seq)
 {
@@ -50,18 +52,18 @@ static void take(struct tcp_rank *r, int32_t *mine, int32_t *apart,
 	int32_t *sum = seq / LENGTHS % 2 ? apart : mine;
 	struct dist__message m = term(seq, 0, sum);
 	struct dist__request *request;
-	size_t wrong = 0;
+	size_t n = lengths[seq % LENGTHS], wrong = 0;
 
-	for (size_t i = 0; i < LONGEST; i++)
+	for (size_t i = 0; i < n + BEHIND; i++)
 		mine[i] = own(i);
 	m.mine = mine;
 	tcp_is(r, "receive", tcp_post(r, false, &m, &request), DIST_OK);
 	tcp_is(r, "received", tcp_wait(r, request, TCP_PATIENCE), DIST_OK);
-	for (size_t i = 0; i < lengths[seq % LENGTHS]; i++) {
+	for (size_t i = 0; i < n; i++) {
 		wrong += sum[i] != own(i) + sent(i, seq);
 		wrong += sum != mine && mine[i] != own(i);
 	}
-	for (size_t i = lengths[seq % LENGTHS]; i < LONGEST; i++)
+	for (size_t i = n; i < n + BEHIND; i++)
 		wrong += mine[i] != own(i);
 	tcp_is(r, "wrong elements", (long long)wrong, 0);
 }
@@ -69,8 +71,8 @@ static void take(struct tcp_rank *r, int32_t *mine, int32_t *apart,
 /* Every length in place and apart, asked for before it comes and after. */
 void tcp_sums(struct tcp_rank *r)
 {
-	int32_t *mine = malloc(LONGEST * sizeof *mine);
-	int32_t *apart = malloc(LONGEST * sizeof *apart);
+	int32_t *mine = malloc((LONGEST + BEHIND) * sizeof *mine);
+	int32_t *apart = malloc((LONGEST + BEHIND) * sizeof *apart);
 	char late = 0;
 
 	for (uint32_t seq = 0; mine && apart && seq < 4 * LENGTHS; seq++) {
