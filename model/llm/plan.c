@@ -18,7 +18,7 @@ struct list {
 	struct llm_candidate *of;
 	size_t num, room;
 	bool failed;
-	struct dist_message refusal; /* of the last that is not legal */
+	struct dist_message refusal; /* of the first that is not legal */
 };
 
 /* ---- enumeration -------------------------------------------------------- */
@@ -54,11 +54,13 @@ static int last_of(int asked, int most)
 static void add_legal(struct list *list, const struct llm_search *search,
 		      struct llm_layout layout)
 {
+	struct dist_message refusal;
 	const char *option;
 
-	if (!llm_layout_complete(&layout, search->model, &option,
-				 &list->refusal))
+	if (!llm_layout_complete(&layout, search->model, &option, &refusal))
 		list_add(list, &layout);
+	else if (!*list->refusal.text)
+		list->refusal = refusal;
 }
 
 /* Whether all chunks are alike; embedding and loss may count as a layer each.

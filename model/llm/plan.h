@@ -50,7 +50,7 @@ struct llm_search {
 /*
  * llm_plan_make evaluates all layouts of the space; the caller releases plan.
  * Errors: INVALID_ARGUMENT (message: no layout is legal, with the reason of the
- * last one; or what the device or library does not support), NO_MEMORY.
+ * first one; or what the device or library does not support), NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error llm_plan_make(struct llm_plan *plan,
 					      const struct llm_search *search,

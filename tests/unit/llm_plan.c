@@ -166,5 +166,12 @@ Test(llm_plan, says_what_stands_against_all_and_what_needs_least)
 		     DIST_ERR_INVALID_ARGUMENT);
 	cr_assert(strstr(message.text, "no layout is legal: "), "%s",
 		  message.text);
+	/* Of ten GPUs a tensor group of 5 is refused, too, but last. */
+	p.space.tp = 0;
+	p.space.base.gpus = 10;
+	cr_assert_eq(llm_plan_make(&plan, &none, &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	cr_assert(strstr(message.text, "global-batch a multiple of"), "%s",
+		  message.text);
 	close_place(&p);
 }
