@@ -67,7 +67,7 @@ static int rank_main(void *arg)
 		job->start_ns[i] = dist_now_ns(world);
 		if (!error && rank % job->groups < job->busy)
 			error = phantom_call(group, job->op, sizes[i], sizes[i],
-					     DIST_SUM);
+					     1, DIST_SUM);
 		now_ns = dist_now_ns(world);
 		if (now_ns > job->end_ns[i])
 			job->end_ns[i] = now_ns;

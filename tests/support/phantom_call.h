@@ -5,10 +5,16 @@
 
 #include "core/op.h"
 
-/* phantom_call makes a call of kind (another than those below: an all-to-all):
- * of numel floats, or, where it has parts, `each` for every rank. Rank 1 is the
- * root; op is that of a reduce-scatter. */
+#define PHANTOM_RANKS 16 /* at most, of gather and scatter */
+
+/* phantom_call makes a call of kind: of numel floats, or, where it has parts,
+ * `each` for every rank. op is that of a reduce-scatter. */
 enum dist_error phantom_call(struct dist_group *group, enum dist__op_kind kind,
-			     size_t numel, size_t each, enum dist_reduce_op op);
+			     size_t numel, size_t each, int root,
+			     enum dist_reduce_op op);
+
+/* phantom_start lets all ranks go on in one instant, at the next whole second:
+ * they leave a barrier at different times where their ways differ. */
+enum dist_error phantom_start(struct dist_group *group);
 
 #endif

@@ -5,10 +5,10 @@
 #ifndef LOCKSTEP_TESTS_SUPPORT_STOPWATCH_H
 #define LOCKSTEP_TESTS_SUPPORT_STOPWATCH_H
 
-#include "core/op.h"
+#include "tests/support/phantom_call.h"
 
 #define STOPWATCH_SIZES 7
-#define STOPWATCH_RANKS 16 /* at most */
+#define STOPWATCH_RANKS PHANTOM_RANKS /* at most */
 
 /* Elements of the tensor, or for each rank where the collective has parts. */
 extern const size_t stopwatch_sizes[STOPWATCH_SIZES];

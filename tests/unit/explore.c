@@ -12,6 +12,7 @@
 #include "lockstep/dist.h"
 #include "sim/explore/bounds.h"
 #include "sim/plan.h"
+#include "tests/support/group.h"
 #include "tests/support/leaks.h"
 #include "tests/support/seat.h"
 #include "tests/support/thin.h"
@@ -75,19 +76,6 @@ Test(explore, bounds_have_defaults)
 }
 
 /* ---- schedules -------------------------------------------------------- */
-
-static struct dist_group *join(void)
-{
-	struct dist_group *group;
-
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
-	return group;
-}
-
-static int leave(struct dist_group *group, enum dist_error error)
-{
-	return dist_destroy_process_group(group) != DIST_OK || error;
-}
 
 static struct dist_tensor number(float *value)
 {

@@ -8,6 +8,7 @@
 
 #include "lockstep/dist.h"
 #include "sim/tally.h"
+#include "tests/support/group.h"
 
 #define STAR "tests/support/star16.xml" /* 1 GB/s, 10 us from host to host */
 #define MS   INT64_C(1000000)
@@ -37,11 +38,10 @@ static struct dist_tensor phantom(size_t numel)
 static int in_order(void *arg)
 {
 	int64_t *end_ns = arg;
-	struct dist_group *group;
+	struct dist_group *group = join();
 	struct dist_work *works[3];
 	float one = 1;
 
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
 	cr_assert_eq(
 		dist_all_reduce(group, phantom(1000000), DIST_SUM, &works[0]),
 		DIST_OK);
@@ -62,7 +62,7 @@ static int in_order(void *arg)
 	cr_expect_eq(one, 4, "what carries data has its result");
 	cr_expect_eq(dist_all_reduce(group, phantom(1000000), DIST_SUM, NULL),
 		     DIST_OK);
-	return dist_destroy_process_group(group) != DIST_OK;
+	return leave(group, DIST_OK);
 }
 
 Test(flow, those_of_a_group_run_in_order_with_what_carries_data)
@@ -95,18 +95,17 @@ Test(flow, those_of_a_job_are_counted)
 
 static int by_messages(void *arg)
 {
-	struct dist_group *group;
+	struct dist_group *group = join();
 	struct dist_work *work;
 
 	(void)arg;
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
 	cr_assert_eq(dist_reduce(group, phantom(8), 0, DIST_SUM, &work),
 		     DIST_OK);
 	cr_assert_eq(dist_work_wait(work, DIST_TIMEOUT_OF_GROUP), DIST_OK);
 	dist_work_free(work);
 	cr_assert_eq(dist_reduce(group, phantom(8), 0, DIST_SUM, NULL),
 		     DIST_OK);
-	return dist_destroy_process_group(group) != DIST_OK;
+	return leave(group, DIST_OK);
 }
 
 Test(flow, so_are_those_that_go_by_messages)
@@ -121,9 +120,8 @@ Test(flow, so_are_those_that_go_by_messages)
 static int one_stays_away(void *arg)
 {
 	enum dist_error *error = arg;
-	struct dist_group *group;
+	struct dist_group *group = join();
 
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
 	if (dist_get_rank(group) == 3)
 		return dist_recv(group, phantom(8), 0, 0);
 	error[dist_get_rank(group)] =
@@ -144,11 +142,9 @@ Test(flow, a_rank_that_does_not_come_is_a_deadlock)
 static int one_is_late(void *arg)
 {
 	enum dist_error *errors = arg;
-	struct dist_group *group;
-	int rank;
+	struct dist_group *group = join();
+	int rank = dist_get_rank(group);
 
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
-	rank = dist_get_rank(group);
 	if (rank == 3)
 		(void)dist_compute(group, 200 * MS, NULL);
 	errors[rank] = dist_all_reduce(group, phantom(8), DIST_SUM, NULL);
@@ -171,11 +167,9 @@ static int one_pair_aborts(void *arg)
 {
 	static const struct dist_group_options alone = {.members_only = true};
 	enum dist_error *errors = arg;
-	struct dist_group *group, *pair;
-	int rank;
+	struct dist_group *group = join(), *pair;
+	int rank = dist_get_rank(group);
 
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
-	rank = dist_get_rank(group);
 	cr_assert_eq(dist_new_group(group, (int[]){rank & ~1, rank | 1}, 2,
 				    &alone, &pair),
 		     DIST_OK);
@@ -203,12 +197,10 @@ Test(flow, an_abort_ends_the_groups_of_that_rank_alone)
 
 static int one_differs(void *arg)
 {
-	struct dist_group *group;
-	size_t numel;
+	struct dist_group *group = join();
+	size_t numel = dist_get_rank(group) == 2 ? 9 : 8;
 
 	(void)arg;
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
-	numel = dist_get_rank(group) == 2 ? 9 : 8;
 	return dist_all_reduce(group, phantom(numel), DIST_SUM, NULL);
 }
 

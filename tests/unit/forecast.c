@@ -14,6 +14,7 @@
 #include "lockstep/dist.h"
 #include "sim/platform/platform.h"
 #include "tests/support/board.h"
+#include "tests/support/group.h"
 #include "tests/support/seat.h"
 
 /* ---- in words --------------------------------------------------------- */
@@ -77,11 +78,10 @@ static int simulate(int (*program)(void *arg), void *arg)
  * as well. */
 static int come_late(void *arg)
 {
-	struct dist_group *group = NULL;
+	struct dist_group *group = join();
 	enum dist_error error;
 	FILE *file;
 
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
 	if (dist_get_rank(group) == 1) {
 		(void)dist_compute(group, 9 * MS, "load");
 		file = fopen(arg, "a");
@@ -136,10 +136,9 @@ struct marks {
 static int leave_marks(void *arg)
 {
 	const struct marks *marks = arg;
-	struct dist_group *group = NULL;
+	struct dist_group *group = join();
 	enum dist_error error;
 
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
 	error = dist_get_rank(group) == 1 ? dist_compute(group, 9 * MS, "load")
 					  : DIST_OK;
 	if (!error)
@@ -148,7 +147,7 @@ static int leave_marks(void *arg)
 		++*marks->shared;
 		cr_assert_eq(write(marks->file, "!", 1), 1);
 	}
-	return dist_destroy_process_group(group) || error;
+	return leave(group, error);
 }
 
 Test(forecast, nobody_sees_what_the_copy_does)

@@ -6,6 +6,7 @@
 #include <criterion/redirect.h>
 
 #include "lockstep/dist.h"
+#include "tests/support/group.h"
 
 #define MS    ((int64_t)1000000)
 #define STAR  "tests/support/star16.xml"
@@ -29,14 +30,6 @@ static struct dist_tensor phantom(size_t numel)
 	return dist_tensor(NULL, numel, DIST_FLOAT32);
 }
 
-static struct dist_group *join(void)
-{
-	struct dist_group *group;
-
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
-	return group;
-}
-
 /* ---- who does not come ------------------------------------------------- */
 
 static int one_stays_away(void *arg)
@@ -48,7 +41,7 @@ static int one_stays_away(void *arg)
 	if (rank != 2)
 		errors[rank] =
 			dist_all_reduce(group, phantom(8), DIST_SUM, NULL);
-	return dist_destroy_process_group(group) || errors[rank];
+	return leave(group, errors[rank]);
 }
 
 Test(formula, a_rank_that_stays_away_is_a_deadlock)
@@ -73,7 +66,7 @@ static int one_is_late(void *arg)
 	errors[rank] = dist_all_reduce(group, phantom(8), DIST_SUM, NULL);
 	if (rank == 0)
 		cr_expect_eq(dist_now_ns(group), 50 * MS);
-	return dist_destroy_process_group(group) || errors[rank];
+	return leave(group, errors[rank]);
 }
 
 Test(formula, a_rank_that_is_late_is_a_timeout_at_the_deadline)
@@ -95,7 +88,7 @@ static int too_long(void *arg)
 	error = dist_all_reduce(group, phantom(100 * NUMEL), DIST_SUM, NULL);
 	cr_expect_eq(error, DIST_ERR_TIMEOUT);
 	cr_expect_eq(dist_now_ns(group), 50 * MS);
-	return dist_destroy_process_group(group) || error;
+	return leave(group, error);
 }
 
 Test(formula, a_collective_that_takes_too_long_is_a_timeout)
@@ -118,7 +111,7 @@ static int one_does_another(void *arg)
 	cr_assert_eq(errors[rank], DIST_OK);
 	errors[rank] = dist_work_wait(work, DIST_TIMEOUT_OF_GROUP);
 	dist_work_free(work);
-	return dist_destroy_process_group(group) || errors[rank];
+	return leave(group, errors[rank]);
 }
 
 Test(formula, ranks_that_disagree_are_told)
@@ -155,7 +148,7 @@ static int one_after_the_other(void *arg)
 	cr_expect_leq(dist_now_ns(group), 3 * PASS_NS + 2000);
 	for (int i = 0; i < 3; i++)
 		dist_work_free(works[i]);
-	return dist_destroy_process_group(group) != DIST_OK;
+	return leave(group, DIST_OK);
 }
 
 Test(formula, a_group_does_one_after_the_other)
@@ -185,7 +178,7 @@ static int data_between(void *arg)
 		cr_expect(dist_work_is_completed(works[i]));
 		dist_work_free(works[i]);
 	}
-	return dist_destroy_process_group(group) != DIST_OK;
+	return leave(group, DIST_OK);
 }
 
 Test(formula, data_arrives_in_its_turn)
@@ -213,7 +206,7 @@ static int nothing_for_one(void *arg)
 			DIST_OK);
 	cr_expect_eq(out[0], rank < 2 ? rank + 1 : 0);
 	(void)arg;
-	return dist_destroy_process_group(group) != DIST_OK;
+	return leave(group, DIST_OK);
 }
 
 Test(formula, a_rank_without_a_part_does_as_the_others)

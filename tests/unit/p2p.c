@@ -11,6 +11,7 @@
 #include "check/record.h"
 #include "lockstep/dist.h"
 #include "sim/platform/platform.h"
+#include "tests/support/group.h"
 #include "tests/support/leaks.h"
 #include "tests/support/seat.h"
 
@@ -23,19 +24,6 @@ static struct dist_tensor floats(void *data, size_t numel)
 static struct dist_tensor megabyte(void)
 {
 	return floats(NULL, MEGABYTE / 4);
-}
-
-static struct dist_group *join(void)
-{
-	struct dist_group *group;
-
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
-	return group;
-}
-
-static int leave(struct dist_group *group)
-{
-	return dist_destroy_process_group(group) != DIST_OK;
 }
 
 static int simulate(const char *mode, int ranks, int (*program)(void *),
@@ -79,7 +67,7 @@ static int send_first(void *arg)
 	if (!error)
 		cr_expect_eq(data[numel], (float)dist_get_rank(group));
 	free(data);
-	return leave(group) || error;
+	return leave(group, error);
 }
 
 static int send_first_in(const char *mode, size_t numel)
@@ -136,7 +124,7 @@ static int late_receive(void *arg)
 		cr_expect_eq(dist_recv(group, megabyte(), 0, 3), DIST_OK);
 		cr_expect_eq(dist_now_ns(group), end_ns);
 	}
-	return leave(group);
+	return leave(group, DIST_OK);
 }
 
 Test(p2p, a_buffered_send_ends_at_once_and_travels)
@@ -166,7 +154,7 @@ static int early_receive(void *arg)
 		cr_expect_eq(dist_recv(group, megabyte(), 0, 3), DIST_OK);
 		cr_expect_eq(dist_now_ns(group), MS + MEGABYTE_NS);
 	}
-	return leave(group);
+	return leave(group, DIST_OK);
 }
 
 Test(p2p, an_awaited_message_takes_as_long_buffered)
@@ -188,13 +176,13 @@ static int send_and_go(void *arg)
 	(void)arg;
 	if (dist_get_rank(group) == 0) {
 		cr_expect_eq(dist_send(group, floats(&x, 1), 1, 0), DIST_OK);
-		return leave(group);
+		return leave(group, DIST_OK);
 	}
 	x = 0;
 	cr_expect_eq(dist_compute(group, MS, NULL), DIST_OK);
 	cr_expect_eq(dist_recv(group, floats(&x, 1), 0, 0), DIST_OK);
 	cr_expect_eq(x, 7);
-	return leave(group);
+	return leave(group, DIST_OK);
 }
 
 Test(p2p, a_buffered_message_outlives_its_sender)
@@ -221,7 +209,7 @@ static int overtake(void *arg)
 	}
 	finish(works[1]);
 	finish(works[0]);
-	return leave(group);
+	return leave(group, DIST_OK);
 }
 
 Test(p2p, a_short_message_does_not_overtake_when_buffered)
@@ -258,7 +246,7 @@ static int posted_and_left(void *arg)
 	if (work)
 		finish(work);
 	cr_expect_eq(in, (float)peer);
-	return leave(group);
+	return leave(group, DIST_OK);
 }
 
 Test(p2p, a_receive_nobody_waits_for_lets_the_sender_go_on)
@@ -311,7 +299,7 @@ static int hear_all(void *arg)
 			     0);
 		cr_expect_eq(src, arrivals->expected[i]);
 	}
-	return leave(group);
+	return leave(group, DIST_OK);
 }
 
 static void expect_order(const char *mode, struct arrivals arrivals)
@@ -378,7 +366,7 @@ static int mixed(void *arg)
 		cr_expect_eq(values[i], (float)i + 1);
 		dist_work_free(works[i]);
 	}
-	return leave(group);
+	return leave(group, DIST_OK);
 }
 
 Test(p2p, receives_are_served_as_posted_in_rendezvous)
@@ -411,7 +399,7 @@ static int nobody_speaks(void *arg)
 	cr_expect_eq(src, 4711);
 	if (rank < 3)
 		cr_expect_eq(dist_now_ns(group), MS);
-	return leave(group) || error;
+	return leave(group, error);
 }
 
 static char *captured_stderr(void)
@@ -469,7 +457,7 @@ static int in_a_group(void *arg)
 	}
 	if (sub)
 		cr_expect_eq(dist_destroy_process_group(sub), DIST_OK);
-	return leave(group);
+	return leave(group, DIST_OK);
 }
 
 Test(p2p, any_source_is_any_of_the_group)
@@ -570,7 +558,7 @@ static int other_tag(void *arg)
 		error = dist_send(group, floats(&x, 1), 1, 1);
 	else
 		error = dist_recv(group, floats(&x, 1), 0, 2);
-	return leave(group) || error;
+	return leave(group, error);
 }
 
 Test(p2p, another_tag_is_a_deadlock_when_buffered)
@@ -682,7 +670,7 @@ static int refuse_batch(void *arg)
 	finish(works[0]);
 	finish(works[1]);
 	cr_expect_eq(in, (float)peer);
-	return leave(group);
+	return leave(group, DIST_OK);
 }
 
 Test(p2p, a_batch_is_refused_whole)
@@ -739,7 +727,7 @@ static int alone(void *arg)
 	cr_expect_eq(dist_recv_any(group, floats(&x, 1), 0, NULL),
 		     DIST_ERR_INVALID_ARGUMENT);
 	cr_expect_eq(dist_work_source(NULL), -1);
-	return leave(group);
+	return leave(group, DIST_OK);
 }
 
 Test(p2p, alone_there_is_no_source)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "sim/launch.h"
+#include "tests/support/group.h"
 #include "tests/support/seat.h"
 
 /* ---- failing -------------------------------------------------------- */
@@ -280,21 +281,15 @@ static int launch_3(int (*program)(void *arg))
 	return launch_3_by(NULL, program);
 }
 
-static int leave(struct dist_group *group, enum dist_error error)
-{
-	return dist_destroy_process_group(group) || error;
-}
-
 /* Rank 2 is late in a group with rank 1, which gives up; ranks 0 and 2 then
  * wait for rank 1 for ever. */
 static int late_in_a_part(void *arg)
 {
 	static const int part[] = {1, 2};
-	struct dist_group *all, *sub;
+	struct dist_group *all = join(), *sub;
 	enum dist_error error;
 
 	(void)arg;
-	cr_assert_eq(dist_init_process_group(NULL, &all), DIST_OK);
 	cr_assert_eq(dist_new_group(all, part, 2, NULL, &sub), DIST_OK);
 	if (dist_get_rank(all) == 2)
 		dist_compute(all, 3 * SECOND, NULL);
@@ -313,13 +308,12 @@ Test(sim_failure, a_deadlock_after_a_timeout_is_told_as_the_timeout)
 /* Rank 0 sends one element too many to each, and nobody waits for it. */
 static int unequal_parts(void *arg)
 {
-	struct dist_group *all;
+	struct dist_group *all = join();
 	struct dist_work *work;
 	struct dist_tensor none = {NULL, 6, DIST_FLOAT32};
 	enum dist_error error;
 
 	(void)arg;
-	cr_assert_eq(dist_init_process_group(NULL, &all), DIST_OK);
 	if (dist_get_rank(all) == 0)
 		none.numel = 9;
 	cr_assert_eq(dist_all_to_all_single(all, none, none, NULL, NULL, &work),
@@ -350,10 +344,9 @@ static int unequal_splits(void *arg)
 	size_t expected[] = {2, 2, 2}, sent[] = {2, 2, 2};
 	struct dist_tensor out = dist_tensor(NULL, 6, DIST_FLOAT32);
 	struct dist_tensor in = out;
-	struct dist_group *all;
+	struct dist_group *all = join();
 
 	(void)arg;
-	cr_assert_eq(dist_init_process_group(NULL, &all), DIST_OK);
 	if (dist_get_rank(all) == 1) {
 		sent[2]++;
 		in.numel++;
@@ -376,13 +369,11 @@ static int nothing_for_one(void *arg)
 	float from[2], to[2] = {-1, -1};
 	size_t splits[] = {1, 1, 0}, none[] = {0, 0, 0};
 	struct dist_tensor in, out;
-	struct dist_group *all;
+	struct dist_group *all = join();
 	bool empty, well;
-	int rank;
+	int rank = dist_get_rank(all);
 
 	(void)arg;
-	cr_assert_eq(dist_init_process_group(NULL, &all), DIST_OK);
-	rank = dist_get_rank(all);
 	empty = rank == 2;
 	from[0] = 10.0F * (float)rank;
 	from[1] = from[0] + 1;
@@ -407,10 +398,9 @@ static int one_with_splits(void *arg)
 	const size_t part = 1 << 17, splits[] = {part, part, part};
 	struct dist_tensor parts = dist_tensor(NULL, 3 * part, DIST_FLOAT32);
 	const size_t *own;
-	struct dist_group *all;
+	struct dist_group *all = join();
 
 	(void)arg;
-	cr_assert_eq(dist_init_process_group(NULL, &all), DIST_OK);
 	own = dist_get_rank(all) == 1 ? splits : NULL;
 	return leave(all,
 		     dist_all_to_all_single(all, parts, parts, own, own, NULL));

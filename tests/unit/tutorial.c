@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "scenarios/tutorial/checkpoint.h"
@@ -17,6 +16,7 @@
 #include "scenarios/tutorial/replicas.h"
 #include "scenarios/tutorial/train.h"
 #include "tests/support/leaks.h"
+#include "tests/support/simulate.h"
 
 /* ---- training ----------------------------------------------------------- */
 
@@ -69,15 +69,6 @@ static void learn(struct job *job, const char *backend, int size)
 		     "%d ranks over %s", size, backend);
 }
 
-static void *shared(size_t size)
-{
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	cr_assert_neq(memory, MAP_FAILED);
-	return memory;
-}
-
 static double farthest(const float *a, const float *b)
 {
 	double far = 0;
@@ -93,9 +84,9 @@ static double farthest(const float *a, const float *b)
 
 Test(tutorial, any_number_of_ranks_learns_the_same)
 {
-	float *alone = shared(CONVNET_NUMEL * sizeof(float));
-	float *over_tcp = shared(CONVNET_NUMEL * sizeof(float));
-	struct job *job = shared(sizeof *job);
+	float *alone = simulate_memory(CONVNET_NUMEL * sizeof(float));
+	float *over_tcp = simulate_memory(CONVNET_NUMEL * sizeof(float));
+	struct job *job = simulate_memory(sizeof *job);
 	struct digits digits;
 	struct convnet fresh;
 

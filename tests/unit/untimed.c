@@ -6,6 +6,7 @@
 #include <criterion/redirect.h>
 
 #include "lockstep/measure.h"
+#include "tests/support/group.h"
 
 #define STAR  "tests/support/star16.xml" /* 1 GB/s, 10 us from host to host */
 #define RANKS 4
@@ -30,12 +31,11 @@ static int simulate(const char *fidelity, int (*rank_main)(void *arg),
 
 static int hand_over(void *arg)
 {
-	struct dist_group *group, *sub;
+	struct dist_group *group = join(), *sub;
 	double mean;
 	int64_t most, sum = 1;
 
 	(void)arg;
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
 	most = dist_get_rank(group);
 	mean = (double)most;
 	cr_assert_eq(dist_compute(group, most * MS, "coming"), DIST_OK);
@@ -67,7 +67,7 @@ static int hand_over(void *arg)
 	cr_assert_eq(dist_barrier(sub, NULL), DIST_OK);
 	cr_expect_gt(dist_now_ns(group), (RANKS - 1) * MS,
 		     "it was said of one call, not of all");
-	return dist_destroy_process_group(group) != DIST_OK;
+	return leave(group, DIST_OK);
 }
 
 Test(untimed, they_take_no_time_message_by_message)
@@ -88,11 +88,10 @@ Test(untimed, they_take_no_time_by_formulas)
 /* 6 steps of 10 us and 10 MB / 4 at 1 GB/s. */
 static int behind(void *arg)
 {
-	struct dist_group *group;
+	struct dist_group *group = join();
 	struct dist_work *work;
 
 	(void)arg;
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
 	cr_assert_eq(dist_all_reduce(group,
 				     dist_tensor(NULL, 2500000, DIST_FLOAT32),
 				     DIST_SUM, &work),
@@ -101,7 +100,7 @@ static int behind(void *arg)
 	cr_expect_geq(dist_now_ns(group), 15 * MS);
 	cr_expect_eq(dist_work_wait(work, DIST_TIMEOUT_OF_GROUP), DIST_OK);
 	dist_work_free(work);
-	return dist_destroy_process_group(group) != DIST_OK;
+	return leave(group, DIST_OK);
 }
 
 Test(untimed, they_wait_for_what_the_group_does_before)
@@ -118,10 +117,9 @@ Test(untimed, they_wait_for_the_flows_before)
 
 static int one_stays_away(void *arg)
 {
-	struct dist_group *group;
+	struct dist_group *group = join();
 
 	(void)arg;
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
 	if (dist_get_rank(group) == 3)
 		return dist_recv(group, dist_tensor(NULL, 8, DIST_FLOAT32), 0,
 				 0);
@@ -140,11 +138,9 @@ Test(untimed, a_rank_that_does_not_come_is_a_deadlock)
 static int one_aborts(void *arg)
 {
 	enum dist_error *errors = arg;
-	struct dist_group *group;
-	int rank;
+	struct dist_group *group = join();
+	int rank = dist_get_rank(group);
 
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
-	rank = dist_get_rank(group);
 	if (rank == 3) {
 		cr_expect_eq(dist_compute(group, MS, "waiting"), DIST_OK);
 		dist_abort(group);
@@ -167,12 +163,10 @@ Test(untimed, who_aborts_lets_the_others_go)
 static int not_the_same(void *arg)
 {
 	enum dist_error *errors = arg;
-	struct dist_group *group;
+	struct dist_group *group = join();
 	int64_t values[2] = {0};
-	int rank;
+	int rank = dist_get_rank(group);
 
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
-	rank = dist_get_rank(group);
 	errors[rank] = dist_all_reduce(
 		dist_untimed(group),
 		dist_tensor(values, rank == 2 ? 2 : 1, DIST_INT64), DIST_SUM,
