@@ -1,5 +1,4 @@
 /* public.c - the calls of lockstep/seat.h, except the store's. */
-#include <stdlib.h>
 
 #include "lockstep/seat.h"
 #include "realbackend/seat/slot.h"

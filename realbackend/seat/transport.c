@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "realbackend/seat/slot.h"
-#include "realbackend/seat/world.h"
 
 /* ---- messages --------------------------------------------------------- */
 
