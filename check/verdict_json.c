@@ -1,5 +1,4 @@
 /* verdict_json.c - the verdict as JSON, described in docs/verdicts.md. */
-#include <string.h>
 
 #include "check/dump_fields.h"
 #include "check/remote_wait.h"

@@ -13,7 +13,6 @@
 #include "base/refuse.h"
 #include "base/text.h"
 #include "base/tsv_table.h"
-#include "base/quantity.h"
 #include "model/llm/kernels.h"
 #include "trace/stream.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/refuse.h"
-#include "cli/command.h"
 #include "cli/llm_compute.h"
 #include "cli/llm_flow.h"
 #include "cli/llm_picture.h"

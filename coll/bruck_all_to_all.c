@@ -27,7 +27,6 @@
  * Scratch memory: about half the parts for each step, and one step more.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "coll/algorithms.h"
 #include "coll/pattern.h"

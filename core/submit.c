@@ -7,7 +7,6 @@
 #include "core/state.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/text.h"

@@ -1,7 +1,5 @@
 #include "scenarios/physics.h"
 
-#include <string.h>
-
 #include "base/text.h"
 #include "model/llm/device.h"
 

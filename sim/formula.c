@@ -10,7 +10,6 @@
 #include "sim/formula.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "coll/p2p_backend.h"
 #include "core/op.h"

@@ -1,7 +1,6 @@
 /* merge.c - one trace of what the ranks of a job have spilled. */
 #include "trace/recorder.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/refuse.h"

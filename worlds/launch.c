@@ -3,7 +3,6 @@
  * calls the world that they name.
  */
 #include <limits.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -13,7 +13,6 @@
  */
 #include "core/rpc/state.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

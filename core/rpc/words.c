@@ -8,7 +8,6 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/rpc/state.h"
 

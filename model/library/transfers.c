@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* More are not listed: of messages between 16,384 ranks there are 33 million.
  */

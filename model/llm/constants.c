@@ -1,8 +1,6 @@
 /* constants.c - the numbers, and where they are from. */
 #include "model/llm/constants.h"
 
-#include <string.h>
-
 #define FITTED "fitted to scenarios/measured/llm"
 
 /* clang-format off: a row a line; name, value, start, spread. Products alone are

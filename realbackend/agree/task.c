@@ -15,7 +15,6 @@
 #include "realbackend/agree/group.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Steps of the two messages; seq is 0 as of every point-to-point message, and
  * in an answer the number of the question. */

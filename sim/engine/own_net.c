@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NEVER (-1.0) /* of a rate that is not known yet */
 

@@ -1,7 +1,6 @@
 /* narrowest.c - the link that holds up a ring over the ranks. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/platform/state.h"
 

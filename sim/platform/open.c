@@ -4,7 +4,6 @@
  */
 #include "sim/platform/platform.h"
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "base/refuse.h"

@@ -19,7 +19,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #ifdef __linux__
 #include <sys/prctl.h>

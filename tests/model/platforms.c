@@ -6,8 +6,6 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "lockstep/dist.h"

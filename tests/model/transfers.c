@@ -7,8 +7,6 @@
 #include <criterion/parameterized.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "lockstep/dist.h"

@@ -1,8 +1,6 @@
 /* Ranks that disagree about one collective. */
 #include "tests/programs/programs.h"
 
-#include <string.h>
-
 /* One rank keeps the older call, which leaves the sum on rank 0. */
 enum dist_error reduce_for_all_reduce(struct job *job)
 {

@@ -1,5 +1,4 @@
 /* Calls that fail: by their function, their time, their callee. */
-#include <string.h>
 #include <unistd.h>
 
 #include "tests/rpc/bed.h"

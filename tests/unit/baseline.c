@@ -1,6 +1,5 @@
 /* The two-parameter fit of measured collectives. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
 
 #include "model/measured/baseline.h"
 

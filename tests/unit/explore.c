@@ -5,7 +5,6 @@
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
  * scenarios/element.c, which works in doubles and shares nothing with them. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/half.h"
 #include "core/reduce.h"

@@ -1,6 +1,5 @@
 /* Intervals around predictions, of the blind errors that come with Lockstep. */
 #include <criterion/criterion.h>
-#include <math.h>
 
 #include "model/validation/interval.h"
 

@@ -2,7 +2,6 @@
  * times that their peaks allow. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <stdlib.h>
 
 #include "model/llm/device.h"
 #include "model/llm/kernels.h"

@@ -2,7 +2,6 @@
  * were not fitted to: every second shape, and GPUs as if they had no rows. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/statistics.h"

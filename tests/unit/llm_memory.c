@@ -3,7 +3,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/data.h"
 #include "model/llm/memory.h"

@@ -1,7 +1,6 @@
 /* Orders of pipelines, held against published ones and against time. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "scenarios/llm_order.h"

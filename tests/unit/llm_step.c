@@ -1,7 +1,6 @@
 /* llm_step.c - a language model's step by closed form: what must hold whatever
  * the constants are. */
 #include <criterion/criterion.h>
-#include <math.h>
 
 #include "model/llm/step.h"
 #include "tests/support/fabrics.h"

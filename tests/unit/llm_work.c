@@ -1,8 +1,6 @@
 /* What layers of language models compute, call and keep, against closed forms
  * of the papers that say so. */
 #include <criterion/criterion.h>
-#include <math.h>
-#include <string.h>
 
 #include "model/llm/work.h"
 #include "tests/support/llm_spread.h"

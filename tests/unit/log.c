@@ -1,7 +1,6 @@
 /* Reading what nccl-tests printed. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

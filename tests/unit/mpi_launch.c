@@ -1,7 +1,6 @@
 /* What MPI is asked for, by functions in the place of its own. */
 #include <criterion/criterion.h>
 #include <limits.h>
-#include <string.h>
 
 #include "realbackend/mpi/launch.h"
 

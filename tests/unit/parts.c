@@ -1,7 +1,6 @@
 /* Calls with a part for each rank that are refused, and ranks that disagree
  * about one. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lockstep/dist.h"

@@ -1,7 +1,6 @@
 /* Platforms from words: what options mean, and what is refused. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/cluster/description.h"

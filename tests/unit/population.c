@@ -3,7 +3,6 @@
 #include <criterion/criterion.h>
 #include <glob.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/data.h"
 #include "model/cluster/machine.h"

@@ -1,7 +1,6 @@
 /* The local kernels: values, wrapping, NaN, division; names and sizes. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 #include "core/reduce.h"
 

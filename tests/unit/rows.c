@@ -1,7 +1,6 @@
 /* One description of a row must do for every form. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <criterion/criterion.h>
 

@@ -1,7 +1,6 @@
 /* Holding predicted steps against tables: of the toy model on two toy nodes,
  * 3 s on one GPU, of which 1 s forward; a tensor takes 0.5 s to average. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "tests/support/toy_data.h"
 #include "model/validation/step_outcome.h"

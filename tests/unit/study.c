@@ -1,7 +1,6 @@
 /* Reading studies: ranges, grids, and what is refused. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

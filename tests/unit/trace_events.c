@@ -1,6 +1,5 @@
 /* A trace of what a recorder keeps: the one that its file holds. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "tests/support/recording.h"
 #include "trace/events.h"

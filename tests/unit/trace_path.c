@@ -1,6 +1,5 @@
 /* The critical path of traces whose reasons are known. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "trace/path.h"
 

@@ -1,7 +1,6 @@
 /* The reader: what was recorded comes back; what is no trace is refused. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 

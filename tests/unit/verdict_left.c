@@ -1,6 +1,5 @@
 /* The verdict on jobs that ended well, on boards written by hand. */
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,6 @@
  * written by hand. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "check/verdict.h"
 #include "tests/support/board.h"

@@ -1,7 +1,5 @@
 /* The verdict engine on all-to-alls, and on two wrongs at once. */
 #include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "check/verdict.h"

@@ -2,7 +2,6 @@
  * hand. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "check/verdict.h"

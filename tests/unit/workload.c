@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "scenarios/layers.h"

@@ -16,7 +16,6 @@
  * and it never ends), "hang" (it never ends). With HOW "init" the communicator
  * of that number fails, with "join" it is never complete.
  */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
