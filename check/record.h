@@ -49,7 +49,7 @@
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Padding of a slot, and of a board's head, to whole pages of 4 KiB: a rank can
  * map its own slot alone. */
-#define CHECK_UNUSED      664
+#define CHECK_UNUSED      660
 #define CHECK_UNUSED_HEAD 4080
 /* Bytes of a label, including the terminating zero. */
 #define CHECK_LABEL 112
@@ -262,6 +262,9 @@ struct check_slot {
 	/* Number of a failed call whose handle the program freed, and no call
 	 * has reported a failure to it. 0: none */
 	uint32_t overlooked;
+	/* 1 + the first rank that it could not reach any more, though that
+	 * had not said goodbye. 0: none */
+	uint32_t missed;
 	char unused[CHECK_UNUSED]; /* to whole pages */
 };
 

@@ -315,6 +315,10 @@ const struct dist__world *dist__world_here(void);
  * joined. */
 struct check_slot *dist__records_here(void);
 
+/* dist__records_miss notes there that the caller cannot reach rank any more,
+ * which has not said goodbye; the first such rank is kept. */
+void dist__records_miss(int rank);
+
 /* dist__records_own is dist__records_here() for who takes no lock: NULL also if
  * the caller is not the thread that joined, or shares them with others since
  * dist__records_share(). */

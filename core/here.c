@@ -4,6 +4,7 @@
  */
 #include <stdatomic.h>
 
+#include "check/record.h"
 #include "core/state.h"
 
 /* A process is one rank, or runs one simulation, at a time. */
@@ -41,6 +42,14 @@ struct check_slot *dist__records_here(void)
 	const struct dist__world *world = atomic_load(&entered);
 
 	return world && world->records ? world->records() : NULL;
+}
+
+void dist__records_miss(int rank)
+{
+	struct check_slot *slot = dist__records_here();
+
+	if (slot && !slot->missed)
+		slot->missed = (uint32_t)rank + 1;
 }
 
 static struct dist_group **own(void)

@@ -121,13 +121,44 @@ static void describe(const struct dist__child *child,
 		dist__notes_append(child->notes_fd, text, size);
 }
 
+static const struct dist__child *child_of(const struct dist__child *children,
+					  int num_children, uint32_t rank)
+{
+	for (int i = 0; i < num_children; i++)
+		if (children[i].rank == (int)rank)
+			return &children[i];
+	return NULL;
+}
+
+/* The rank that others, which failed for it, could not reach any more: one that
+ * did not fail, else one that reached all. NULL: there is none. */
+static const struct dist__child *find_missed(const struct dist__child *children,
+					     int num_children,
+					     const struct check_board *board)
+{
+	for (int weight = 0; weight < 2; weight++)
+		for (int i = 0; i < num_children; i++) {
+			uint32_t rank = board->slots[children[i].rank].missed;
+			const struct dist__child *child =
+				rank ? child_of(children, num_children,
+						rank - 1)
+				     : NULL;
+
+			if (child && weigh(&children[i], board) == 1 &&
+			    weigh(child, board) == weight &&
+			    (weight == 0 || !board->slots[child->rank].missed))
+				return child;
+		}
+	return NULL;
+}
+
 /* Finds the rank on which the end turns: one killed, else one that did not
  * merely follow another. */
 static void find_cause(struct check_cause *cause,
 		       const struct dist__child *children, int num_children,
 		       const struct check_board *board)
 {
-	const struct dist__child *best = NULL;
+	const struct dist__child *best = NULL, *missed;
 
 	for (int i = 0; i < num_children; i++) {
 		int weight = weigh(&children[i], board);
@@ -147,8 +178,20 @@ static void find_cause(struct check_cause *cause,
 			best = &children[i];
 			cause->weight = 3;
 		}
+	missed = cause->weight == 1 && board
+			 ? find_missed(children, num_children, board)
+			 : NULL;
+	if (missed)
+		best = missed;
 	if (!best)
 		return;
+	if (missed && weigh(missed, board) == 0) {
+		cause->rank = missed->rank;
+		cause->weight = 3;
+		snprintf(cause->how, sizeof cause->how,
+			 "cannot be reached any more");
+		return;
+	}
 	cause->rank = best->rank;
 	cause->lost = best->by_signal || !board ||
 		      !check_failed_call(&board->slots[best->rank]);

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "core/backend.h"
 #include "realbackend/wire/mesh.h"
 
 static void fail_queue(struct dist__mesh *mesh, struct dist__queue *queue,
@@ -30,6 +31,8 @@ void dist__peer_end(struct dist__mesh *mesh, struct dist__peer *peer,
 		return;
 	if (peer->state == DIST__PEER_CROSSED)
 		mesh->num_crossed--;
+	if (state == DIST__PEER_LOST && error == DIST_ERR_PEER_LOST)
+		dist__records_miss(peer->rank);
 	peer->state = state;
 	peer->error = error;
 	if (peer->connection)

@@ -3,13 +3,15 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static enum dist_error step(struct job *job)
 {
 	float x[4] = {0};
 
-	/* partner: ends_with_an_error crashes aborts exits_with_3 is_killed
-	 * leaves_the_job_early late_and_stuck time_for_the_first_call */
+	/* partner: ends_with_an_error crashes aborts goes_on_as_another
+	 * exits_with_3 is_killed leaves_the_job_early late_and_stuck
+	 * time_for_the_first_call */
 	return dist_all_reduce(job->world, floats(x), DIST_SUM, NULL);
 }
 
@@ -46,6 +48,17 @@ static void exit_with_3(void)
 static void kill_itself(void)
 {
 	raise(SIGKILL);
+}
+
+static void become_another(void)
+{
+	(void)execl("/bin/sleep", "sleep", "250", NULL);
+}
+
+/* The process lives on, and is no rank any more. */
+enum dist_error goes_on_as_another(struct job *job)
+{
+	return two_steps(job, 1, become_another);
 }
 
 enum dist_error crashes(struct job *job)
