@@ -19,8 +19,8 @@ static double *find(const struct dist_group *group, enum dist_reduce_op op)
 	return isnan(group->factors[i]) ? NULL : &group->factors[i];
 }
 
-enum dist_error dist_make_premul_sum(struct dist_group *group, double factor,
-				     enum dist_reduce_op *op)
+enum dist_error(dist_make_premul_sum)(struct dist_group *group, double factor,
+				      enum dist_reduce_op *op)
 {
 	size_t i = 0;
 
@@ -36,6 +36,7 @@ enum dist_error dist_make_premul_sum(struct dist_group *group, double factor,
 	else if (!dist__array_add(&group->factors, &group->num_factors, &factor,
 				  sizeof factor))
 		return DIST_ERR_NO_MEMORY;
+	(void)dist__site_take(group);
 	*op = (enum dist_reduce_op)(FIRST + i);
 	return DIST_OK;
 }

@@ -148,9 +148,9 @@ DIST_MUST_CHECK int dist_launch(const struct dist_launch_options *options,
  *		rank to leave removes it. A file of an earlier job is refused.
  *		Ranks connect to each other by their hosts' names.
  * store	the field: a store that all ranks share, borrowed until the
- *		group is destroyed. init_method is then NULL, and world_size
- *more than 0. Keys that begin with "lockstep/" are Lockstep's. After a failed
- *rendezvous the next one needs another store or prefix.
+ *		group is destroyed. Then init_method is NULL, world_size is not
+ *		0. Keys that begin with "lockstep/" are Lockstep's. After a
+ *		failed rendezvous the next one needs another store or prefix.
  *
  * In a simulation the fields are checked, and nothing is opened.
  *
@@ -658,8 +658,7 @@ DIST_MUST_CHECK enum dist_error dist_all_gather_multigpu(
 	const struct dist_tensor *in, size_t num, struct dist_work **work);
 
 /* dist_reduce_scatter_multigpu combines in_lists[d][r * num + i] of all devices
- * d of all ranks into out[i] of rank r: num lists of world size * num tensors.
- */
+ * d of all ranks into out[i] of rank r: num lists, as of all_gather. */
 DIST_MUST_CHECK enum dist_error dist_reduce_scatter_multigpu(
 	struct dist_group *group, const struct dist_tensor *out,
 	const struct dist_tensor *const *in_lists, size_t num,
@@ -760,6 +759,8 @@ enum dist_error dist_refuse(struct dist_group *group, const char *text);
 	(dist_all_gather_multigpu)(DIST_HERE(group), __VA_ARGS__)
 #define dist_reduce_scatter_multigpu(group, ...)                               \
 	(dist_reduce_scatter_multigpu)(DIST_HERE(group), __VA_ARGS__)
+#define dist_make_premul_sum(group, ...)                                       \
+	(dist_make_premul_sum)(DIST_HERE(group), __VA_ARGS__)
 #define dist_all_gather_single(group, ...)                                     \
 	(dist_all_gather_single)(DIST_HERE(group), __VA_ARGS__)
 #define dist_all_gather(group, ...)                                            \

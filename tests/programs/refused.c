@@ -2,6 +2,8 @@
  * go on as if nothing had been. */
 #include "tests/programs/programs.h"
 
+#include <math.h>
+
 /* Goes on whatever call returns. */
 #define whatever(call)                                                         \
 	do {                                                                   \
@@ -161,4 +163,17 @@ enum dist_error made_up_for_and_then_gone(struct job *job)
 		return DIST_OK;
 	/* partner */
 	return dist_barrier(job->world, NULL);
+}
+
+/* Scales by a loss of its own, which has become a NaN. */
+enum dist_error factor_is_not_a_number(struct job *job)
+{
+	enum dist_reduce_op op;
+	float x[4] = {0};
+
+	try(dist_barrier(job->world, NULL));
+	/* culprit */
+	try(dist_make_premul_sum(job->world, at_fault(job, 1) ? NAN : 0.5,
+				 &op));
+	return dist_all_reduce(job->world, floats(x), op, NULL);
 }
