@@ -481,8 +481,9 @@ static void print_timeout(FILE *out, const struct check_finding *f)
 	if (f->facts->endless_ns)
 		fprintf(out,
 			"lockstep: timeout: rank %d has run for %.3g s without "
-			"a call",
-			f->verdict.rank, (double)f->facts->endless_ns / 1e9);
+			"a call%s%s",
+			f->verdict.rank, (double)f->facts->endless_ns / 1e9,
+			f->facts->lost_how[0] ? ": " : "", f->facts->lost_how);
 	else
 		fputs("lockstep: timeout: a call was not complete", out);
 	if (!f->facts->endless_ns && timeout_ns > 0)

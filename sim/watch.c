@@ -95,7 +95,21 @@ static bool is_below_stack(const struct dist__sim_rank *rank,
 	       at >= top - size - DIST__STACK_GUARD - 4096;
 }
 
-static void note(int number, const siginfo_t *info)
+/* Whether a frame larger than all of it begins below the stack of rank. */
+static bool is_off_stack(const struct dist__sim_rank *rank,
+			 const ucontext_t *context)
+{
+#ifdef __x86_64__
+	uintptr_t at = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+
+	return at < rank->stack_top - here.world->watch->stack_bytes;
+#else
+	(void)rank, (void)context;
+	return false;
+#endif
+}
+
+static void note(int number, const siginfo_t *info, const ucontext_t *context)
 {
 	struct dist__sim_watch *watch = here.world->watch;
 	bool in_program;
@@ -110,7 +124,8 @@ static void note(int number, const siginfo_t *info)
 				: 0;
 	watch->overflow = rank && in_program &&
 			  (number == SIGSEGV || number == SIGBUS) &&
-			  is_below_stack(rank, info->si_addr);
+			  (is_below_stack(rank, info->si_addr) ||
+			   is_off_stack(rank, context));
 	/* Ranks that are processes stand where their last call says. */
 	if (here.world->has_seats)
 		watch->frames[0] = 0;
@@ -163,7 +178,6 @@ static void handle(int number, siginfo_t *info, void *context)
 {
 	int status;
 
-	(void)context;
 	if (!here.world || getpid() != here.process) {
 		if (number == DIST__SIM_LOOK_SIGNAL)
 			return;
@@ -171,7 +185,7 @@ static void handle(int number, siginfo_t *info, void *context)
 		(void)raise(number);
 		return;
 	}
-	note(number, info);
+	note(number, info, context);
 	if (here.world->watch->watcher) {
 		(void)raise(SIGSTOP);
 		if (number == DIST__SIM_LOOK_SIGNAL)
@@ -265,7 +279,7 @@ static void leave(int status, void *arg)
 	if (!in_program)
 		return;
 	catch_exit();
-	rank->status = status;
+	rank->status = status & 0377;
 	/* Here, for what is on the way may go to memory of the program's. */
 	rank->world->ops->finish(rank);
 	longjmp(*rank->way_out, 1);
@@ -307,7 +321,8 @@ void dist__sim_watch_rank(struct dist__sim_rank *rank)
 	dist__sim_watch_note(rank);
 	if (setjmp(way_out))
 		return;
-	rank->status = world->rank_main(world->arg);
+	/* As much of it as a process could hand on. */
+	rank->status = world->rank_main(world->arg) & 0377;
 	world->ops->finish(rank);
 }
 

@@ -238,11 +238,16 @@ static int judge_idle(struct job *job)
 	int status;
 
 	watch->number = 0;
-	(void)kill(job->child, DIST__SIM_LOOK_SIGNAL);
-	answered = is_answered(job);
+	/* Who stands still cannot answer. */
+	if (!job->stopped)
+		(void)kill(job->child, DIST__SIM_LOOK_SIGNAL);
+	answered = !job->stopped && is_answered(job);
 	if (job->ended)
 		return -1;
 	cause.rank = answered ? watch->rank : watch->running;
+	if (job->stopped)
+		snprintf(cause.how, sizeof cause.how,
+			 "a signal has stopped its process");
 	/* Who blocks signals, or is asleep for good, does not answer. */
 	if (!answered)
 		watch->spot = DIST__SIM_NOWHERE;
@@ -265,8 +270,7 @@ static bool is_idle(struct job *job, int64_t took_ns)
 {
 	uint64_t steps = count_steps(job);
 
-	if (job->patience_ns == 0 || !is_busy(job) || job->stopped ||
-	    steps != job->steps) {
+	if (job->patience_ns == 0 || !is_busy(job) || steps != job->steps) {
 		job->steps = steps;
 		job->idle_ns = 0;
 		return false;

@@ -34,6 +34,15 @@ static bool is_here(const struct job *job, int rank, const char *point)
 	return rank == job->culprit && strcmp(job->point, point) == 0;
 }
 
+/* Larger than all of a stack: what it touches lies far below. */
+static void __attribute__((noinline)) fill_frame(void)
+{
+	volatile char array[64 << 20];
+
+	array[0] = 1; /* bad: frame */
+	zero = array[0];
+}
+
 /* Returns whether the rank shall return. */
 static bool err(const struct job *job, int rank, const char *point)
 {
@@ -43,6 +52,12 @@ static bool err(const struct job *job, int rank, const char *point)
 		exit(0);
 	if (is(job, "exit3"))
 		exit(3);
+	if (is(job, "exit256"))
+		exit(256);
+	if (is(job, "stop"))
+		(void)raise(SIGSTOP);
+	if (is(job, "frame"))
+		fill_frame();
 	if (is(job, "segv"))
 		*nowhere = 1; /* bad: segv */
 	if (is(job, "abort"))

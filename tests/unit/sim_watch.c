@@ -21,9 +21,9 @@
 #define MS      INT64_C(1000000)
 #define SOURCE  "tests/support/misbehave.c"
 
-static const char *const kinds[] = {"exit0", "exit3",    "return",
-				    "segv",  "abort",    "fpe",
-				    "kill",  "overflow", "endless"};
+static const char *const kinds[] = {"exit0", "exit3",   "return",  "segv",
+				    "abort", "fpe",     "kill",    "overflow",
+				    "frame", "endless", "exit256", "stop"};
 static const char *const points[] = {"init", "call", "wait", "group", "end"};
 
 #define KINDS  (sizeof kinds / sizeof *kinds)
@@ -58,6 +58,14 @@ static char folder[] = "/tmp/lockstep-watch-XXXXXX";
 static void name_file(char path[128], size_t number, const char *what)
 {
 	snprintf(path, 128, "%s/%zu.%s", folder, number, what);
+}
+
+static bool is_one_of(const char *word, const char *list)
+{
+	const char *at = strstr(list, word);
+
+	return at && (at == list || at[-1] == ' ') &&
+	       (at[strlen(word)] == ' ' || !at[strlen(word)]);
 }
 
 /* ---- one case ----------------------------------------------------------- */
@@ -98,27 +106,19 @@ static void __attribute__((noreturn)) run(size_t number)
 	alarm(60);
 	/* What ends by itself has time to, however busy the machine is. */
 	patience_ns =
-		strcmp(attempt.kind, "endless") == 0 ? 300 * MS : 50000 * MS;
+		is_one_of(attempt.kind, "endless stop") ? 300 * MS : 50000 * MS;
 	_exit(dist__sim_watch_run(start, &attempt, patience_ns));
 }
 
 /* ---- what is expected --------------------------------------------------- */
 
-static bool is_one_of(const char *word, const char *list)
-{
-	const char *at = strstr(list, word);
-
-	return at && (at == list || at[-1] == ' ') &&
-	       (at[strlen(word)] == ' ' || !at[strlen(word)]);
-}
-
 static int status_of(const struct attempt *attempt)
 {
 	bool ends = strcmp(attempt->point, "end") == 0;
 
-	if (strcmp(attempt->kind, "endless") == 0)
+	if (is_one_of(attempt->kind, "endless stop"))
 		return DIST_EXIT_TIMEOUT;
-	if (is_one_of(attempt->kind, "exit0 return"))
+	if (is_one_of(attempt->kind, "exit0 exit256 return"))
 		return ends ? DIST_EXIT_OK : DIST_EXIT_DEADLOCK;
 	if (strcmp(attempt->kind, "exit3") == 0 && ends)
 		return DIST_EXIT_FAILED;
@@ -134,7 +134,7 @@ static int find_line(const struct attempt *attempt)
 	int number = 0, found = 0;
 	FILE *file;
 
-	if (!is_one_of(attempt->kind, "segv abort fpe overflow"))
+	if (!is_one_of(attempt->kind, "segv abort fpe overflow frame"))
 		return 0;
 	snprintf(text, sizeof text, "bad: %s%s */", attempt->kind,
 		 in_call ? " in a call" : "");
@@ -218,7 +218,7 @@ static void check(size_t number, int status)
 	name_file(path, number, "junit");
 	cr_expect(has(path, "</testsuites>"), "%s: no JUnit", what);
 	name_file(path, number, "err");
-	if (strcmp(attempt.kind, "overflow") == 0)
+	if (is_one_of(attempt.kind, "overflow frame"))
 		cr_expect(has(path, "--stack-size"), "%s: no advice", what);
 }
 
