@@ -131,17 +131,18 @@ static enum dist_error rewire(const struct dist__platform *p,
 	if (wire.bandwidth_Bps == 0)
 		return dist__refuse(
 			message,
-			"--%s-%s: %s has no links %s nodes: expected hosts %s",
+			"--%s-%s: the platform has no links %s nodes: "
+			"expected hosts %s",
 			kind,
 			change->bandwidth.value > 0 ? "bandwidth" : "latency",
-			p->path, within ? "within" : "between",
+			within ? "within" : "between",
 			within ? "that share a node" : "on several nodes");
 	if (change->latency.value > 0 && !change->latency.is_factor &&
 	    wire.latency_s == 0)
 		return dist__refuse(message,
-				    "--%s-latency: %s has none to scale: "
-				    "expected links that have one",
-				    kind, p->path);
+				    "--%s-latency: the platform has none to "
+				    "scale: expected links that have one",
+				    kind);
 	bandwidth = factor_of(change->bandwidth, wire.bandwidth_Bps);
 	latency = factor_of(change->latency, wire.latency_s);
 	for (uint32_t i = 0; i < p->graph->num_links; i++) {

@@ -378,9 +378,9 @@ for words in bandwidth=100 bandwidth=0G bandwidth=-1G bandwidth=x0 \
 	expect_refusal "^lockstep predict: --inter-${words%%=*}: expected .* with its unit, .*, or a factor of x0.001 to x1000, not \"${words#*=}\"\$" \
 		predict --platform star-8 "--inter-$words"
 done
-expect_refusal '^lockstep predict: --intra-latency: .*star-8.xml has no links within nodes: expected hosts that share a node$' \
+expect_refusal '^lockstep predict: --intra-latency: the platform has no links within nodes: expected hosts that share a node$' \
 	predict --platform star-8 --intra-latency x2
-expect_refusal '^lockstep predict: --inter-bandwidth: .* has no links between nodes: expected hosts on several nodes$' \
+expect_refusal '^lockstep predict: --inter-bandwidth: the platform has no links between nodes: expected hosts on several nodes$' \
 	predict --platform h100-nvswitch-8 --inter-bandwidth 100G
 
 expect_refusal '9.*at most 8 ranks' predict --platform star-8 --world-size 9
