@@ -1,11 +1,14 @@
-"""Steps of one GPU that others published, and what the roofline says of them:
-python3 tests/torch/roofline_published.py [FIRST ROWS]. No constant of the
+"""Steps of one GPU that others published, or with --measured those measured
+on one H100 (torch-steps-h100.tsv), and what the roofline says of them: python3
+tests/torch/roofline_published.py [--measured] [FIRST ROWS]. No constant of the
 roofline was fitted to these rows; the share of the float32 peak was set with
 those marked * in sight."""
 
 import contextlib
+import csv
 import importlib
 import io
+import os
 import sys
 
 from lockstep import roofline
@@ -45,34 +48,76 @@ ROWS = (
 )  # fmt: skip
 
 
-def predict(gpu, script, arguments):
-    """Milliseconds of a step."""
+STEPS = os.path.join(
+    os.path.dirname(os.path.abspath(__file__)),
+    "../../scenarios/measured/hardware/torch-steps-h100.tsv",
+)
+
+
+def run(gpu, script, arguments):
+    """The run of a script."""
     program = importlib.import_module(script)
     sys.argv = [script] + arguments.split() + ["--steps", "2"]
-    with roofline.Run(gpu) as run:
+    with roofline.Run(gpu) as result:
         with contextlib.redirect_stdout(io.StringIO()):
             program.main()
-    return run.step_ns() / 1e6
+    return result
+
+
+def predict(gpu, script, arguments):
+    """Milliseconds of a step."""
+    return run(gpu, script, arguments).step_ns() / 1e6
+
+
+def summary(what, errors):
+    errors = sorted(map(abs, errors))
+    print(
+        "%s: median %.0f%%, most %.0f%% of %d"
+        % (what, 100 * errors[len(errors) // 2], 100 * errors[-1], len(errors))
+    )
+
+
+def measured(count):
+    with open(STEPS) as table:
+        lines = [line for line in table if line[0] != "#"]
+    rows = list(csv.DictReader(lines, delimiter="\t"))[:count]
+    errors = {"blind": [], "absolute error": [], "memory": []}
+    print("measured  blind predicted  error   GB predicted  step")
+    for row in rows:
+        arguments = row["arguments"].strip("-") and row["arguments"]
+        step = run(row["gpu"], row["script"], arguments)
+        ms, gb = float(row["ms"]), float(row["peak_gb"])
+        blind, predicted = float(row["blind_ms"]), step.step_ns() / 1e6
+        errors["blind"].append(blind / ms - 1)
+        errors["absolute error"].append(predicted / ms - 1)
+        errors["memory"].append(step.peak / 1e9 / gb - 1)
+        print(
+            "%8.1f %+5.0f%% %9.1f %+5.0f%% %5.1f %9.1f  %s %s %s"
+            % (ms, 100 * (blind / ms - 1), predicted,
+               100 * (predicted / ms - 1), gb, step.peak / 1e9, row["gpu"],
+               row["script"], arguments)
+        )  # fmt: skip
+    for what, values in errors.items():
+        summary(what, values)
 
 
 def main():
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else len(ROWS)
+    words = sys.argv[1:]
+    if words[:1] == ["--measured"]:
+        return measured(int(words[1]) if words[1:] else None)
+    count = int(words[0]) if words else len(ROWS)
     errors = []
     print("published predicted  error  step")
     for gpu, script, arguments, published, source in ROWS[:count]:
         predicted = predict(gpu, script, arguments)
         error = predicted / published - 1
-        errors.append(abs(error))
+        errors.append(error)
         print(
             "%9.1f %9.1f %+5.0f%%  %s %s %s (%s)"
             % (published, predicted, 100 * error, gpu, script, arguments,
                source)
         )  # fmt: skip
-    errors.sort()
-    print(
-        "absolute error: median %.0f%%, most %.0f%% of %d"
-        % (100 * errors[len(errors) // 2], 100 * errors[-1], len(errors))
-    )
+    summary("absolute error", errors)
 
 
 if __name__ == "__main__":
