@@ -57,6 +57,18 @@ def peaks():
     return step.peak, sum(part["Total"] for part in snapshot.values())
 
 
+def link():
+    """Seconds of a copy into a tensor on the GPU."""
+    with roofline.Run("h100") as step:
+        there = torch.empty(1 << 26, device="cuda")
+        here = torch.empty(1 << 26)
+        torch.cuda.synchronize()
+        start = step.device.clock.now()
+        there.copy_(here, non_blocking=True)
+        torch.cuda.synchronize()
+        return (step.device.clock.now() - start) / 1e9
+
+
 def near(what, value, wanted, share):
     if abs(value / wanted - 1) > share:
         print("%s: %g, not within %g of %g" % (what, value, share, wanted))
@@ -80,6 +92,13 @@ def main():
     for row in roofline_published.ROWS[:2]:
         predicted = roofline_published.predict(*row[:3])
         near("step of %s on %s" % (row[1], row[0]), predicted, row[3], 0.1)
+    near("copy over the link", link(), 4 * (1 << 26) / 51e9, 0.01)
+    for row in roofline_published.measured_rows()[3:6:2]:
+        step = roofline_published.run(
+            row["gpu"], row["script"], row["arguments"]
+        )
+        near(row["script"], step.step_ns() / 1e6, float(row["ms"]), 0.1)
+        near("its memory", step.peak / 1e9, float(row["peak_gb"]), 0.01)
 
 
 if __name__ == "__main__":

@@ -77,15 +77,22 @@ def summary(what, errors):
     )
 
 
-def measured(count):
+def measured_rows():
     with open(STEPS) as table:
         lines = [line for line in table if line[0] != "#"]
-    rows = list(csv.DictReader(lines, delimiter="\t"))[:count]
+    rows = list(csv.DictReader(lines, delimiter="\t"))
+    for row in rows:
+        if row["arguments"] == "-":
+            row["arguments"] = ""
+    return rows
+
+
+def measured(count):
+    rows = measured_rows()[:count]
     errors = {"blind": [], "absolute error": [], "memory": []}
     print("measured  blind predicted  error   GB predicted  step")
     for row in rows:
-        arguments = row["arguments"].strip("-") and row["arguments"]
-        step = run(row["gpu"], row["script"], arguments)
+        step = run(row["gpu"], row["script"], row["arguments"])
         ms, gb = float(row["ms"]), float(row["peak_gb"])
         blind, predicted = float(row["blind_ms"]), step.step_ns() / 1e6
         errors["blind"].append(blind / ms - 1)
@@ -95,7 +102,7 @@ def measured(count):
             "%8.1f %+5.0f%% %9.1f %+5.0f%% %5.1f %9.1f  %s %s %s"
             % (ms, 100 * (blind / ms - 1), predicted,
                100 * (predicted / ms - 1), gb, step.peak / 1e9, row["gpu"],
-               row["script"], arguments)
+               row["script"], row["arguments"])
         )  # fmt: skip
     for what, values in errors.items():
         summary(what, values)

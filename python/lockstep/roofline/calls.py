@@ -97,9 +97,15 @@ class Calls(TorchFunctionMode):
             torch.isfinite: self.isfinite,
             torch.Tensor.isfinite: self.isfinite,
             F.scaled_dot_product_attention: self.attention,
+            F.cross_entropy: self.cross_entropy,
             torch.device: self.named_device,
             torch._C._nn._parse_to: self.named_device,
         }
+
+        if hasattr(torch.ops.aten, "_fused_rms_norm"):
+            self.special[F.rms_norm] = self.special[torch.rms_norm] = (
+                self.rms_norm
+            )
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -245,6 +251,32 @@ class Calls(TorchFunctionMode):
         if isinstance(out, FakeTensor):
             self.mode.memory.entry(out).answer = True
         return out
+
+    def rms_norm(self, func, args, kwargs):
+        """One kernel each way on a GPU, those of layer_norm without a mean;
+        on a CPU it falls apart."""
+        names = ("input", "normalized_shape", "weight", "eps")
+        given = dict(zip(names, args), **kwargs)
+        x, shape = given["input"], given["normalized_shape"]
+        if not isinstance(x, FakeTensor):
+            return func(*args, **kwargs)
+        given = (x, shape, given.get("weight"), None)
+        return self.__torch_function__(F.layer_norm, (), given)
+
+    def cross_entropy(self, func, args, kwargs):
+        """Under autocast its log_softmax stays in 16 bits, as its type is
+        given inside, and nll_loss takes that in float32."""
+        if self.autocast is None:
+            return func(*args, **kwargs)
+        rest = dict(kwargs)
+        if (
+            rest.pop("label_smoothing", 0.0)
+            or len(args) != 2
+            or args[0].dim() != 2
+            or args[1].is_floating_point()
+        ):
+            return func(*map(up, args), **kwargs)
+        return F.nll_loss(up(F.log_softmax(args[0], 1)), args[1], **rest)
 
     def attention(self, func, args, kwargs):
         """Which kernel a GPU would take, called by its own name."""

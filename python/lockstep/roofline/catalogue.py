@@ -19,7 +19,7 @@ PEAKS = {
     "fp32 peak": "fp32",
 }
 ATTENTION = re.compile(
-    r"FlashAttention 2 head (\d+) (causal|full) sequence (\d+)$"
+    r"(FlashAttention 2|cuDNN) head (\d+) (causal|full) sequence (\d+)$"
 )
 
 
@@ -40,6 +40,7 @@ class Gpu:
         self.multiprocessors = 108
         self.matmul_share = 0.0
         self.attention = {}  # (head, causal, sequence): FLOP/s
+        self.cudnn = {}  # the same by cuDNN
         self.assumed = []
 
     def settle(self):
@@ -62,17 +63,30 @@ class Gpu:
         if not self.attention:
             self.assumed.append("attention reaches 0.45 to 0.55 of the peak")
 
-    def attention_rate(self, head, causal, sequence):
+    def attention_rate(self, head, causal, sequence, cudnn=False):
         """FLOP/s of fused attention, forward and backward together; FLOP of
-        a causal one are those below the diagonal."""
-        sizes = [h for h in (64, 128) if (h, causal, 1024) in self.attention]
-        if not sizes:
+        a causal one are those below the diagonal. By cuDNN, where there are
+        rows of it, as much faster as it is under a causal mask."""
+        rate = self.rate_in(self.attention, head, causal, sequence)
+        if not rate:
             share = ATTENTION_SHARE[64 if head <= 64 else 128]
             return share * self.peaks["half"]
+        if cudnn and self.cudnn:
+            at = max(sequence, min(s for _, _, s in self.cudnn))
+            rate *= self.rate_in(self.cudnn, head, True, at)
+            rate /= self.rate_in(self.attention, head, True, at)
+        return rate
+
+    @staticmethod
+    def rate_in(table, head, causal, sequence):
+        """Between the rows of the nearest head size; None: there are none."""
+        sizes = [h for h in (64, 128) if (h, causal, 1024) in table]
+        if not sizes:
+            return None
         nearest = min(sizes, key=lambda h: abs(h - head))
         rows = sorted(
             (s, rate)
-            for (h, c, s), rate in self.attention.items()
+            for (h, c, s), rate in table.items()
             if h == nearest and c == causal
         )
         rate = rows[0][1]
@@ -180,9 +194,10 @@ def take_row(gpu, what, value, unit):
     elif what == "matmul share of the peak":
         gpu.matmul_share = value
     elif attention:
-        head, mask, sequence = attention.groups()
+        library, head, mask, sequence = attention.groups()
         key = (int(head), mask == "causal", int(sequence))
-        gpu.attention[key] = value * 1e12
+        rates = gpu.cudnn if library == "cuDNN" else gpu.attention
+        rates[key] = value * 1e12
 
 
 def find(name, path=None):

@@ -12,16 +12,28 @@ import math
 
 import torch
 
+from .values import tensors_of
+
 START = 4e-6  # of a product: launch, first loads, last stores
 FLOAT32_SHARE = 0.9  # assumed: of the peak, without tensor cores
 KERNEL = 2e-6  # of any other kernel
 TILE = 128
 FORWARD_GAIN = 1.2  # FlashAttention 2 forward over both, H100 of gpus.tsv
-MATH_ATTENTION = 0.35  # assumed: attention outside fp16/bf16, of the peak
+# What follows was measured on H100 (torch-kernels-h100.tsv). What its SMs
+# bound, other GPUs are taken to do as fast in each SM.
+FLOAT_ATTENTION = 0.43  # attention outside fp16/bf16, of the float32 peak
+# FLOP/s of an SM, by products in eager mode, in 16 bits and tf32, whose rows do
+# not begin at multiples of 16 bytes; compiled code pads them.
+UNALIGNED = 0.98e12
+UNROLLED = 2.5e9  # elements/s of an SM, by kernels that load one at a time
+PLANES = 5.4e9  # elements/s of an SM, by cuDNN's batch norm of NCHW
+ON_CHIP = 1024  # elements of a row that a softmax reads once
 
 # Passes over the large tensors where a reduction cannot keep them on chip:
 # times that input and output are read or written.
 PASSES = {
+    "native_layer_norm": 1.4,
+    "_softmax_backward_data": 2,  # a product first, written and read again
     "native_batch_norm": 1.5,
     "_native_batch_norm_legit": 1.5,
     "cudnn_batch_norm": 1.5,
@@ -29,8 +41,7 @@ PASSES = {
     "native_batch_norm_backward": 5 / 3,
     "batch_norm_backward": 5 / 3,
     "cudnn_batch_norm_backward": 5 / 3,
-    "native_layer_norm_backward": 5 / 3,
-    "_fused_rms_norm_backward": 5 / 3,
+    "native_layer_norm_backward": 7 / 3,
     "native_group_norm": 1.5,
     "native_group_norm_backward": 5 / 3,
 }
@@ -54,6 +65,9 @@ LIST_BLOCK = 65536
 LIST_BLOCKS = 320
 
 
+HALVES = (torch.float16, torch.bfloat16)
+
+
 def size_of(tensor):
     """Bytes that reading a tensor once takes; what is expanded counts once."""
     count = 1
@@ -63,8 +77,17 @@ def size_of(tensor):
     return count * tensor.element_size()
 
 
+def is_aligned(tensor):
+    """Whether its rows begin at multiples of 16 bytes."""
+    return all(
+        stride * tensor.element_size() % 16 == 0
+        for length, stride in zip(tensor.shape[-2:], tensor.stride()[-2:])
+        if stride != 1 and length != 1
+    )
+
+
 def precision(dtype, convolution=False):
-    if dtype in (torch.float16, torch.bfloat16):
+    if dtype in HALVES:
         return "half"
     if dtype == torch.float32:
         fast = (
@@ -83,6 +106,7 @@ class Product:
         self.batch, self.m, self.n, self.k = batch, m, n, k
         self.kind, self.traffic = kind, traffic
         self.split = split  # k may be cut over the multiprocessors
+        self.aligned = True
 
     @property
     def flops(self):
@@ -91,6 +115,8 @@ class Product:
     def seconds(self, gpu):
         share = FLOAT32_SHARE if self.kind == "fp32" else gpu.matmul_share
         peak = gpu.peaks[self.kind] * share
+        if not self.aligned and self.kind in ("half", "tf32"):
+            peak = min(peak, UNALIGNED * gpu.multiprocessors)
         tiles = (
             self.batch
             * math.ceil(self.m / TILE)
@@ -141,8 +167,15 @@ def conv_products(x, weight, out, groups, wanted, transposed=False):
             )
 
 
-def products(name, args, out):
-    """The products inside an operation, or None if it has none."""
+def products(name, args, out, compiled):
+    """The products inside an operation."""
+    for product in all_products(name, args, out):
+        if name in MATRICES and not compiled:
+            product.aligned = all(map(is_aligned, tensors_of([args, out], [])))
+        yield product
+
+
+def all_products(name, args, out):
     if name in ("mm", "_scaled_mm", "addmm", "addmv", "mv", "dot"):
         a, b = args[1:3] if name in ("addmm", "addmv") else args[:2]
         m = a.shape[0] if a.dim() == 2 else 1
@@ -156,6 +189,18 @@ def products(name, args, out):
             a.shape[0], a.shape[1], b.shape[2], a.shape[2],
             precision(a.dtype), traffic,
         )  # fmt: skip
+    elif name == "_grouped_mm":
+        a, b = args[:2]
+        groups = (b if b.dim() == 3 else args[2]).shape[0]
+        m, n, k = a.shape[-2], b.shape[-1], a.shape[-1]
+        if a.dim() == 2 and b.dim() == 3:
+            m = -(-m // groups)
+        elif a.dim() == 3:
+            n = -(-n // groups)
+        else:
+            k = -(-k // groups)
+        traffic = size_of(a) + size_of(b) + size_of(out)
+        yield Product(groups, m, n, k, precision(a.dtype), traffic)
     elif name in ("convolution", "_convolution"):
         yield from conv_products(
             args[0], args[1], out, args[8], ["forward"], args[6]
@@ -166,10 +211,19 @@ def products(name, args, out):
         yield from conv_products(x, weight, grad, args[9], wanted, args[7])
 
 
-PRODUCTS = {
-    "mm", "_scaled_mm", "addmm", "addmv", "mv", "dot", "bmm", "baddbmm",
+MATRICES = {"mm", "addmm", "bmm", "baddbmm"}
+PRODUCTS = MATRICES | {
+    "_scaled_mm", "addmv", "mv", "dot", "_grouped_mm",
     "convolution", "_convolution", "convolution_backward",
 }  # fmt: skip
+
+
+def prefers_cudnn():
+    """Whether PyTorch takes cuDNN's attention where a GPU has it: 2.11 does on
+    Hopper and large Blackwell, 2.9 did not (check_prefer_cudnn_attention of
+    aten/src/ATen/native/transformers/cuda/sdp_utils.cpp)."""
+    version = tuple(map(int, torch.__version__.split(".")[:2]))
+    return version >= (2, 11) and torch.backends.cuda.cudnn_sdp_enabled()
 
 
 def attention(name, args, kwargs, gpu):
@@ -189,11 +243,10 @@ def attention(name, args, kwargs, gpu):
     flops = 4.0 * batch * heads * rows * columns * head
     if causal:
         flops /= 2
-    if q.dtype in (torch.float16, torch.bfloat16):
-        rate = gpu.attention_rate(head, causal, columns)
+    if q.dtype in HALVES:
+        rate = gpu.attention_rate(head, causal, columns, prefers_cudnn())
     else:
-        kind = precision(q.dtype)
-        rate = MATH_ATTENTION * gpu.peaks[kind]
+        rate = FLOAT_ATTENTION * gpu.peaks["fp32"]
     # 3.5 times the forward FLOP pass at rate, one of them faster.
     forward = flops / (FORWARD_GAIN * rate)
     if not backward:
@@ -201,8 +254,9 @@ def attention(name, args, kwargs, gpu):
     return 3.5 * flops / rate - forward + START, 2.5 * flops
 
 
-def traffic(name, info, args, inputs, outputs):
-    """Bytes that an operation without products moves."""
+def traffic(name, args, inputs, outputs, gpu):
+    """Bytes that an operation without products moves, or that a copy would
+    in its time."""
     written = sum(map(size_of, outputs))
     if name in GATHERS:
         return 2 * written
@@ -218,7 +272,28 @@ def traffic(name, info, args, inputs, outputs):
         return 7 * parameters  # reads p, g, m, v; writes p, m, v
     if name.startswith("_fused_sgd"):
         return 5 * sum(map(size_of, args[0]))
-    return (read + written) * PASSES.get(name, 1)
+    passes = PASSES.get(name, 1)
+    if name == "_log_softmax" and inputs[0].shape[args[1]] > ON_CHIP:
+        passes = 2  # reads a row for its maximum, its sum and its values
+    moved = (read + written) * passes
+    if name == "_to_copy" and written == 2 * read and inputs[0].dtype in HALVES:
+        return at_least(moved, outputs[0], UNROLLED, gpu)
+    if name == "masked_fill":  # copied, then filled
+        return 2 * written + at_least(moved, outputs[0], UNROLLED, gpu)
+    if "batch_norm" in name and inputs[0].dim() == 4 and not (
+        inputs[0].is_contiguous(memory_format=torch.channels_last)
+    ):
+        size = inputs[0].element_size()
+        return moved * max(
+            1, gpu.copy / (size * PLANES * gpu.multiprocessors)
+        )
+    return moved
+
+
+def at_least(moved, tensor, rate, gpu):
+    """moved, or as many bytes as a copy moves while the SMs are at tensor."""
+    seconds = tensor.numel() / (rate * gpu.multiprocessors)
+    return max(moved, seconds * gpu.copy)
 
 
 def list_kernels(args):

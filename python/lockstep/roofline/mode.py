@@ -225,6 +225,8 @@ class Mode(TorchDispatchMode):
         copied = self.place is not None and not all(
             map(self.on_gpu, fakes)
         )
+        if info.name == "copy_":  # out of the host's memory, or into it
+            copied = len(set(map(self.on_gpu, inputs[:2]))) == 2
         if self.place in ("cpu", "host"):
             gpu = False
         if not self.uses_cuda:
@@ -240,7 +242,9 @@ class Mode(TorchDispatchMode):
         if info.free or not (made or info.writes):
             return
         label, compiled, call = self.names.where()
-        if self.table is not None and not (copied and info.name == "_to_copy"):
+        if self.table is not None and not (
+            copied and info.name in ("_to_copy", "copy_")
+        ):
             ns = self.table.take(call, info.name)
             if ns:
                 self.device.launch(ns, label, 1, 0)
@@ -258,9 +262,9 @@ class Mode(TorchDispatchMode):
         self.close_fusion()
         host = device.COMPILED_HOST_NS if compiled else device.HOST_NS
         seconds, kernels = self.price(
-            info, func, args, kwargs, fakes, made, out
+            info, func, args, kwargs, fakes, made, out, compiled
         )
-        if copied and info.name == "_to_copy":
+        if copied and info.name in ("_to_copy", "copy_"):
             seconds = sum(map(cost.size_of, made)) / self.gpu.host_link
         self.device.launch(int(seconds * 1e9), label, kernels, host)
 
@@ -281,7 +285,7 @@ class Mode(TorchDispatchMode):
                 int(seconds * 1e9), fusion.label, 1, device.COMPILED_HOST_NS
             )
 
-    def price(self, info, func, args, kwargs, inputs, outputs, out):
+    def price(self, info, func, args, kwargs, inputs, outputs, out, compiled):
         """(seconds, kernels) of an operation on the device."""
         if info.attention:
             seconds, flops = cost.attention(info.name, args, kwargs, self.gpu)
@@ -289,7 +293,7 @@ class Mode(TorchDispatchMode):
             return seconds, 1
         if info.product:
             seconds, kernels = 0.0, 0
-            for product in cost.products(info.name, args, out):
+            for product in cost.products(info.name, args, out, compiled):
                 self.device.flops += product.flops
                 self.device.traffic += product.traffic
                 seconds += product.seconds(self.gpu)
@@ -297,7 +301,8 @@ class Mode(TorchDispatchMode):
             return seconds, max(kernels, 1)
         if info.counted:
             self.unpriced.add(info.name)
-        traffic = cost.traffic(info.name, info, args, inputs, outputs)
+        inputs = [t for t in inputs if t is not kwargs.get("out")]
+        traffic = cost.traffic(info.name, args, inputs, outputs, self.gpu)
         kernels = 1
         if info.foreach:
             kernels = cost.list_kernels(args)
