@@ -97,8 +97,8 @@ grep -q 'rank 0 on H100 SXM 80GB: a step takes ' "$scratch/err" ||
 	fail "no step of FSDP2: $(cat "$scratch/err")"
 
 # Other calls of training scripts; what is not modelled ends them in a line.
-expect 1 "${sim[@]}" --nproc-per-node 2 --compute roofline:h100 \
-	tests/torch/roofline_calls.py
+FOLDER=$scratch expect 1 "${sim[@]}" --nproc-per-node 2 \
+	--compute roofline:h100 tests/torch/roofline_calls.py
 expect_out '^done$'
 expect_err 'roofline_calls.py:[0-9]*: numbers without values are counted'
 expect_err "lockstep: .*roofline_calls.py:[0-9]*: the result of aten._unique2"

@@ -1,10 +1,12 @@
 """What training scripts do on GPUs beside layers and losses: each part asserts
 what a GPU would give, or what is known of it. Two ranks under roofline."""
 
+import io
 import os
 
 import torch
 import torch.distributed as dist
+import torch.distributed.checkpoint as checkpoints
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
@@ -88,6 +90,39 @@ generator = torch.Generator("cuda").manual_seed(1)
 torch.randn(4, device="cuda", generator=generator)
 assert torch.accelerator.current_accelerator().type == "cuda"
 x.record_stream(torch.cuda.current_stream())
+
+# A checkpoint has shapes, and the values that are known; it lies where
+# map_location says. Objects that hold tensors are sent as in any group.
+layer = nn.Linear(1024, 1024).cuda()
+state = {"model": layer.state_dict(), "steps": torch.tensor([7]).cuda(),
+         "layer": layer.weight}  # fmt: skip
+file = io.BytesIO()
+torch.save(state, file)
+assert file.tell() < 1 << 16
+for place, lies in (None, "cuda"), ("cpu", "cpu"), ({"cuda:0": "cpu"}, "cpu"):
+    if isinstance(place, dict) and here:
+        continue
+    file.seek(0)
+    loaded = torch.load(file, map_location=place, weights_only=True)
+    assert loaded["model"]["weight"].device.type == lies, (place, lies)
+    assert loaded["model"]["weight"].shape == (1024, 1024)
+    assert isinstance(loaded["layer"], nn.Parameter)
+    assert loaded["steps"].tolist() == [7]
+assert layer.load_state_dict(loaded["model"])
+sent = [state["model"] if rank == 0 else None]
+dist.broadcast_object_list(sent, 0)
+assert sent[0]["bias"].is_cuda
+folder = os.path.join(os.environ["FOLDER"], "checkpoint")
+checkpoints.save({"model": model.state_dict()}, checkpoint_id=folder)
+checkpoints.load({"model": model.state_dict()}, checkpoint_id=folder)
+# Storages are told apart by their addresses; a state of random numbers that was
+# sent over GPUs is the host's again.
+addresses = {t.untyped_storage().data_ptr() for t in layer.state_dict().values()}
+assert len(addresses) == 2
+state = torch.get_rng_state().cuda()
+dist.broadcast(state, 0)
+torch.set_rng_state(state.cpu())
+
 if rank == 0:
     print("done")
 dist.barrier()

@@ -1,16 +1,14 @@
 """What scripts ask of tensors that have no values: each kind of question is
 answered, and said once."""
 
-import os
 import sys
 
 import torch
 from torch._subclasses import fake_tensor
 
+from .. import source
 from .values import default_of
 
-OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-INNER = (os.path.dirname(torch.__file__) + os.sep, OURS + os.sep)
 TRUTHS = {"all", "any", "logical_and", "bitwise_and", "clone", "_to_copy"}
 SAID = set()
 
@@ -27,15 +25,9 @@ UNANSWERED = (
 
 
 def user_line():
-    """file:line of the innermost frame outside PyTorch and this package."""
-    frame = sys._getframe(1)
-    while frame:
-        path = frame.f_code.co_filename
-        inner = path.startswith(INNER) or path[0] == "<"
-        if not inner and "/contextlib.py" not in path:
-            return "%s:%d" % (path, frame.f_lineno)
-        frame = frame.f_back
-    return "?"
+    """file:line of the innermost frame of the user's."""
+    file, line = source.here(sys._getframe(1))
+    return "%s:%d" % (file.decode(errors="replace"), line) if file else "?"
 
 
 def say(kind, text):

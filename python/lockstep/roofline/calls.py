@@ -147,8 +147,17 @@ class Calls(TorchFunctionMode):
         return torch.ops.aten._to_copy(x, **options)
 
     def move(self, x, cuda, dtype, layout):
-        """A copy of x on the other side."""
+        """A copy of x on the other side; of integers that are known, a real
+        one on the host, for who looks at their memory."""
         mode = self.mode
+        if (
+            not cuda
+            and isinstance(x, FakeTensor)
+            and not x.dtype.is_floating_point
+            and mode.values.are_known([x])
+        ):
+            answers.wait(mode)
+            return mode.values.real(x).to(dtype or x.dtype, copy=True)
         before, mode.place = mode.place, "cuda" if cuda else "cpu"
         options = {} if dtype is None else {"dtype": dtype}
         if layout is not None:

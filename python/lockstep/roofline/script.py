@@ -9,7 +9,7 @@ from torch._decomp import decomposition_table
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.overrides import _get_current_function_mode_stack
 
-from . import answers, cuda
+from . import answers, cuda, files
 from .calls import Calls
 
 
@@ -35,20 +35,6 @@ class Changes:
                 setattr(where, name, value)
             else:
                 delattr(where, name)
-
-
-def has_fakes(value, depth=0):
-    if isinstance(value, FakeTensor):
-        return True
-    if depth > 6:
-        return False
-    if isinstance(value, dict):
-        return any(has_fakes(v, depth + 1) for v in value.values())
-    if isinstance(value, (list, tuple)):
-        return any(has_fakes(v, depth + 1) for v in value)
-    if isinstance(value, torch.nn.Module):
-        return any(isinstance(p, FakeTensor) for p in value.parameters())
-    return False
 
 
 class Script:
@@ -256,23 +242,7 @@ class Script:
         patch(kind, "__exit__", __exit__)
 
     def install_files(self, patch):
-        save, load = torch.save, torch.load
-
-        def quiet_save(obj, f, *args, **kwargs):
-            if has_fakes(obj):
-                answers.say(
-                    "save",
-                    "torch.save skipped: tensors have no values under "
-                    "roofline",
-                )
-                return None
-            return save(obj, f, *args, **kwargs)
-
-        def host_load(f, map_location=None, *args, **kwargs):
-            return load(f, "cpu", *args, **kwargs)
-
-        patch(torch, "save", quiet_save)
-        patch(torch, "load", host_load)
+        files.install(patch, self.mode)
         loader = torch.utils.data.DataLoader
         start = loader.__init__
 

@@ -6,6 +6,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._pytree import tree_map_only
 
 AT_MOST = 1024  # elements of a tensor that has values
+BYTES_AT_MOST = 1 << 22  # of a tensor of bytes: an object on its way
 EMPTY = {"empty", "empty_like", "empty_strided", "new_empty",
          "new_empty_strided"}  # fmt: skip
 
@@ -17,6 +18,12 @@ def tensors_of(values, found):
         elif isinstance(value, (list, tuple)):
             tensors_of(value, found)
     return found
+
+
+def is_small(tensor):
+    return tensor.numel() <= (
+        BYTES_AT_MOST if tensor.dtype == torch.uint8 else AT_MOST
+    )
 
 
 def default_of(dtype):
@@ -61,9 +68,7 @@ class Values:
         if info.view and inputs:
             return
         real = None
-        if self.are_known(inputs) and all(
-            t.numel() <= AT_MOST for t in made
-        ):
+        if self.are_known(inputs) and all(map(is_small, made)):
             real = self.compute(info, func, args, kwargs)
         if real is None:
             for number, name in info.writes:
@@ -93,11 +98,11 @@ class Values:
     def for_call(self, tensor, default):
         """A real tensor that a call of communication can take for a small
         one, filled with default if its values are not known; else None."""
-        if tensor.numel() > AT_MOST or not tensor.is_contiguous():
+        if not is_small(tensor) or not tensor.is_contiguous():
             return None
         entry = self.entry(tensor)
         if not entry.known:
-            if entry.size > 8 * AT_MOST:
+            if tensor.dtype != torch.uint8 and entry.size > 8 * AT_MOST:
                 return None
             with torch._C.DisableTorchFunction():
                 count = entry.size // tensor.element_size()
