@@ -260,6 +260,14 @@ static enum dist_error try(const struct llm_layout *layout,
 	return DIST_OK;
 }
 
+/* What is made again for mixtures of experts: no products but those of latents
+ * (DeepSeek-AI, "DeepSeek-V3 Technical Report", 2024, section 3.2). */
+static int cheap_modules(const struct llm_architecture *model)
+{
+	return LLM_MODULE_ACTIVATION | LLM_MODULE_NORM |
+	       (model->kv_rank ? LLM_MODULE_HEADS : 0);
+}
+
 enum dist_error llm_recompute_choose(struct llm_layout *layout,
 				     const struct llm_architecture *model,
 				     const struct llm_device *device,
@@ -280,11 +288,16 @@ enum dist_error llm_recompute_choose(struct llm_layout *layout,
 	error = try(layout, model, device, pace, &roomy, message);
 	if (error || roomy)
 		return error;
-	if (layout->attention == LLM_UNFUSED) {
+	if (layout->attention == LLM_UNFUSED || model->experts > 0) {
+		const int usual = layout->recompute_modules;
+
 		layout->recompute = LLM_RECOMPUTE_SELECTIVE;
+		if (layout->attention != LLM_UNFUSED)
+			layout->recompute_modules = cheap_modules(model);
 		error = try(layout, model, device, pace, &roomy, message);
 		if (error || roomy)
 			return error;
+		layout->recompute_modules = usual;
 	}
 	if (layout->overlap_ep && layout->ep > 1)
 		return DIST_OK; /* see llm_layout_complete */

@@ -46,10 +46,10 @@ int llm_in_flight(const struct llm_layout *layout, int stage, int chunk);
 
 /*
  * llm_recompute_choose replaces RECOMPUTE_AUTO by the least recomputation that
- * has room: none; selective if attention is not fused; full for as few layers
- * as possible; full for all layers if nothing has room. Beside overlap_ep it is
- * never full. Errors: those of
- * llm_work_init.
+ * has room: none; selective, of scores if attention is not fused, else of
+ * experts' activations, norms and heads of latents; full for as few layers as
+ * possible; full for all layers if nothing has room. Beside overlap_ep it is
+ * never full. Errors: those of llm_work_init.
  */
 DIST_MUST_CHECK enum dist_error
 llm_recompute_choose(struct llm_layout *layout,

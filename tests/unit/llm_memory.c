@@ -179,14 +179,12 @@ Test(llm_memory, schedules_hold_micro_batches)
 
 /* ---- recomputation ----------------------------------------------------- */
 
-static struct llm_layout chosen(int micro_batch)
+static struct llm_layout chosen_of(const char *name, struct llm_layout l)
 {
-	struct llm_architecture model = find("Llama-3-70B");
+	struct llm_architecture model = find(name);
 	struct llm_device device = device_of("H100");
-	struct llm_layout l = spread(64, 4, 4, 1, 1);
 	struct dist_message message = {""};
 
-	l.micro_batch = micro_batch;
 	l.recompute = LLM_RECOMPUTE_AUTO;
 	complete(&l, &model);
 	cr_assert_eq(llm_recompute_choose(&l, &model, &device, &as_measured,
@@ -194,6 +192,14 @@ static struct llm_layout chosen(int micro_batch)
 		     DIST_OK);
 	llm_device_release(&device);
 	return l;
+}
+
+static struct llm_layout chosen(int micro_batch)
+{
+	struct llm_layout l = spread(64, 4, 4, 1, 1);
+
+	l.micro_batch = micro_batch;
+	return chosen_of("Llama-3-70B", l);
 }
 
 static bool has_room(const struct llm_architecture *model, struct llm_layout l)
@@ -222,6 +228,29 @@ Test(llm_memory, recomputation_is_the_least_that_has_room)
 	cr_expect_eq(l.recompute, LLM_RECOMPUTE_FULL);
 	cr_expect_eq(l.recompute_layers, 0);
 	cr_expect(!hold(&model, l, "H100").fits);
+}
+
+/* What a layer of experts makes again without a product, before whole layers.
+ */
+Test(llm_memory, modules_of_experts_are_recomputed_first)
+{
+	struct llm_architecture model = find("Mixtral-8x7B");
+	struct llm_layout l = spread(64, 1, 1, 1, 8);
+
+	l.shard = LLM_FSDP;
+	l.seq = 8192;
+	l = chosen_of("Mixtral-8x7B", l);
+	cr_expect_eq(l.recompute, LLM_RECOMPUTE_SELECTIVE);
+	cr_expect_eq(l.recompute_modules,
+		     LLM_MODULE_ACTIVATION | LLM_MODULE_NORM);
+	cr_expect(has_room(&model, l));
+	l.recompute = LLM_RECOMPUTE_NONE;
+	cr_expect(!has_room(&model, l));
+	l.recompute_modules = LLM_MODULE_SCORES;
+	l.seq = 32768;
+	l = chosen_of("Mixtral-8x7B", l);
+	cr_expect_eq(l.recompute, LLM_RECOMPUTE_FULL);
+	cr_expect_eq(l.recompute_modules, LLM_MODULE_SCORES);
 }
 
 Test(llm_memory, layers_wait_in_the_hosts_memory)
