@@ -26,6 +26,7 @@ struct simulation {
 	const struct schedule *schedule;
 	bool traced;
 	bool is_quiet; /* what it says another says, too */
+	bool is_alike; /* rank 0 may run for all */
 };
 
 /* What comes of it. */
@@ -57,8 +58,7 @@ static int simulate(const struct simulation *s, struct dist__recorder *recorder,
 	const struct dist__sim_options more = {
 		.overrides = &s->overrides,
 		.recorder = recorder,
-		.are_alike = !recorder && !trace && !job.workload->has_groups &&
-			     prediction_is_alike(request, s->world_size)};
+		.are_alike = s->is_alike && !recorder && !trace};
 	const struct dist_launch_options options = {
 		.backend = "sim",
 		.world_size = s->world_size,
@@ -82,17 +82,39 @@ static int simulate(const struct simulation *s, struct dist__recorder *recorder,
 }
 
 /* In a child: writes what comes of it down the pipe. */
-static int simulate_apart(void *arg, int pipe)
+static int answer(void *arg, int pipe)
 {
-	const struct simulation *s = arg;
 	struct outcome outcome = {.result = {0}};
-	int status;
+	int status = simulate(arg, NULL, &outcome);
 
-	if (s->is_quiet && !freopen("/dev/null", "w", stderr))
-		return DIST_EXIT_INTERNAL;
-	status = simulate(s, NULL, &outcome);
 	if (status == DIST_EXIT_OK &&
 	    !dist__write_all(pipe, &outcome, sizeof outcome, -1))
+		status = DIST_EXIT_INTERNAL;
+	return status;
+}
+
+/* The same. Whether rank 0 can run for all turns out in a child of its own, as
+ * all have to run if it cannot. */
+static int simulate_apart(void *arg, int pipe)
+{
+	struct simulation all = *(struct simulation *)arg;
+	struct outcome outcome;
+	struct child child;
+	bool tries = all.is_alike && (all.fidelity == DIST__FIDELITY_FLOW ||
+				      all.fidelity == DIST__FIDELITY_AUTO);
+	int status;
+
+	if (all.is_quiet && !freopen("/dev/null", "w", stderr))
+		return DIST_EXIT_INTERNAL;
+	if (!tries)
+		return answer(&all, pipe);
+	if (child_start(&child, answer, &all))
+		return DIST_EXIT_INTERNAL;
+	status = child_result(&child, &outcome, sizeof outcome);
+	all.is_alike = false;
+	if (!status && outcome.tally.has_parted)
+		return answer(&all, pipe);
+	if (!status && !dist__write_all(pipe, &outcome, sizeof outcome, -1))
 		status = DIST_EXIT_INTERNAL;
 	return status;
 }
@@ -212,6 +234,9 @@ static int predict_row(struct prediction *p, struct simulation *step,
 	step->world_size = alone->world_size = p->request->world_sizes[i];
 	step->fidelity = alone->fidelity =
 		may_flow(p, row) ? DIST__FIDELITY_AUTO : row->fidelity;
+	step->is_alike = alone->is_alike =
+		!p->request->setup->job.workload->has_groups &&
+		prediction_is_alike(p->request, step->world_size);
 	step->overrides = alone->overrides = overrides_of(p, step->world_size);
 	status = find_platform(p, row, step);
 	alone->platform = step->platform;

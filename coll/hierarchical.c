@@ -141,6 +141,11 @@ static enum dist_error run_all_reduce(const struct dist__coll *coll)
 		return error;
 	lengths = chunk_lengths(&l);
 	error = DIST_ERR_NO_MEMORY;
+	if (coll->rank == 0 &&
+	    l.nodes->least * l.nodes->count == coll->world_size) {
+		l.inside.members.parts = l.nodes->count;
+		l.across.members.parts = l.nodes->least;
+	}
 	if (lengths) {
 		struct dist__parts chunks = {
 			.count = l.inside.members.world_size,

@@ -82,6 +82,9 @@ struct dist__members {
 	int first; /* global rank of rank 0 */
 	int skip;
 	const int *ranks; /* global ranks; NULL: a progression */
+	/* More than 1: so many parts of a group, of which this is the first,
+	 * do the same; their ranks lie behind each other in ranks. */
+	int parts;
 	const int *nodes; /* the place's */
 	/* The group's name, unique in the job, and the caller's description
 	 * of it. NULL: "0" (the default group), and none. */

@@ -99,6 +99,14 @@ void dist__sim_way_carry(struct dist__sim_ways *ways,
 			 const struct dist__sim_way *way, double bytes);
 void dist__sim_ways_clear(struct dist__sim_ways *ways);
 
+/* dist__sim_parts returns how many parts of a group, the members the first of
+ * them, a flow of theirs is for: those for which rank 0 does it, else one. */
+static inline int dist__sim_parts(const struct dist__sim_world *world,
+				  const struct dist__members *members)
+{
+	return world->may_part && members->parts > 1 ? members->parts : 1;
+}
+
 /* ---- flow_timetable.c ------------------------------------------------ */
 
 /* One rank in a meeting. */
@@ -129,7 +137,7 @@ struct dist__flow_meeting {
 	uint32_t group;
 	uint32_t seq;
 	int first, last; /* global ranks of the members' ends */
-	int size, came;
+	int size, came;  /* guests */
 	uint64_t fingerprint;
 	int deserter; /* a rank that left when all had come; -1: none */
 	struct dist__sim_timing **timing; /* of such flows; NULL: not kept */
@@ -137,7 +145,8 @@ struct dist__flow_meeting {
 	struct dist__sim_walker *walkers; /* by number: of steps.c; else NULL */
 	int uses;                         /* then: what needs the meeting */
 	struct dist__sim_gathering *gathering; /* those have not begun yet */
-	struct dist__sim_guest guests[];       /* by number in the group */
+	struct dist__sim_guest guests[];       /* by number in the group; of
+						  parts, one behind another */
 };
 
 #define DIST__SIM_TABLE 4096 /* lists of meetings, by hash */

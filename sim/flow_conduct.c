@@ -332,7 +332,7 @@ static void take_course(struct dist__flow_meeting *meeting)
 	enum dist_error error = dist__sim_timetable_run(
 		course.ways, meeting, course.start_s, &course.latency_s);
 
-	if (!error)
+	if (!error && !meeting->world->may_part)
 		divide(&course);
 	dist__sim_ways_clear(course.ways);
 	qsort(guests, (size_t)p, sizeof guests[0], by_time);
@@ -371,7 +371,8 @@ void dist__sim_conduct(struct dist__flow_meeting *meeting)
 	struct dist__sim_rank *rank = meeting->guests[0].rank;
 
 	dist__sim_meeting_link(meeting, &world->flows->under_way);
-	world->tally.flows++;
+	world->tally.flows +=
+		(uint64_t)(meeting->size / meeting->flow.world_size);
 	meeting->conductor = (struct dist__sim_actor){.rank = rank};
 	dist__sim_unblock(world);
 	dist__engine->spawn(dist__platform_seat(world->platform, rank->rank), 0,

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/progress.h"
+
 /* Kinds of steps whose messages are all looked at: those of halving and
  * doubling, not those of an exchange with everybody, each with another. */
 #define MOST_KINDS 64
@@ -252,23 +254,105 @@ static bool is_carried(struct dist__sim_ways *ways,
 	return carried;
 }
 
+/* Whether the messages of an open flow share no links, or share them well. */
+static bool is_alone(struct dist__sim_ways *ways, const struct dist__flow *flow,
+		     const struct dist__members *members)
+{
+	bool alone = true, few;
+	int kinds = 0;
+
+	ways->judged++;
+	for (int step = 0; step < flow->steps; step++)
+		kinds += flow->ops->like(flow, step) == step;
+	few = kinds <= MOST_KINDS;
+	for (int step = 0; step < flow->steps && (alone || few); step++)
+		if (flow->ops->like(flow, step) == step)
+			alone &= add_step(ways, flow, members, step, few);
+	return alone || (few && is_carried(ways, flow, members, kinds));
+}
+
+/* A step of all parts of a group. */
+struct parts {
+	struct dist__sim_ways *ways;
+	const struct dist__flow *flow;
+	const struct dist__members *members;
+	int step;
+	double *Bps; /* of what each rank sends, as it was last */
+};
+
+/* Visits the messages of some parts, from first on: puts them onto their links,
+ * takes them off (load less than 0), or (0) rates them, and then returns
+ * whether they are as fast as before. */
+static bool visit_parts(const struct parts *p, int first, int num, double load)
+{
+	const struct dist__flow *flow = p->flow;
+	int size = flow->world_size;
+	bool same = true;
+
+	for (int i = first * size; i < (first + num) * size; i++) {
+		int to = flow->ops->hop(flow, i % size, p->step).to;
+		struct dist__sim_way *way = NULL;
+		double Bps;
+
+		if (to < 0)
+			continue;
+		way = dist__sim_way_find(
+			p->ways, dist__global_rank(p->members, i),
+			dist__global_rank(p->members, i - i % size + to));
+		if (way && load != 0)
+			dist__sim_way_load(p->ways, way, load);
+		if (way && load == 0) {
+			Bps = dist__sim_way_Bps(p->ways, way);
+			same &= Bps == p->Bps[i];
+			p->Bps[i] = Bps;
+		}
+		dist__sim_way_release(way);
+	}
+	return same;
+}
+
+/* Whether no message of a part is slower because of those of the other parts in
+ * the same step. */
+static bool are_apart(struct parts *p, int num)
+{
+	bool apart;
+
+	p->Bps = calloc((size_t)num * (size_t)p->flow->world_size,
+			sizeof *p->Bps);
+	if (!p->Bps)
+		return false;
+	for (int i = 0; i < num; i++) {
+		(void)visit_parts(p, i, 1, 1);
+		(void)visit_parts(p, i, 1, 0);
+		(void)visit_parts(p, i, 1, -1);
+	}
+	(void)visit_parts(p, 0, num, 1);
+	apart = visit_parts(p, 0, num, 0);
+	(void)visit_parts(p, 0, num, -1);
+	free(p->Bps);
+	return apart;
+}
+
 static enum dist__sim_fitness judge(struct dist__sim_ways *ways,
 				    const struct dist__flow *given,
 				    const struct dist__members *members)
 {
 	struct dist__flow flow = *given;
-	bool meets = flow.ops->open(&flow) == DIST_OK, alone = meets, few;
-	int kinds = 0;
+	bool meets = flow.ops->open(&flow) == DIST_OK, alone = meets;
+	int parts = dist__sim_parts(ways->world, members);
 
-	ways->judged++;
-	for (int step = 0; meets && step < flow.steps; step++)
-		kinds += flow.ops->like(&flow, step) == step;
-	few = kinds <= MOST_KINDS;
-	for (int step = 0; meets && step < flow.steps && (alone || few); step++)
+	for (int i = 0; i < parts && alone; i++) {
+		struct dist__members part = *members;
+
+		if (i > 0)
+			part.ranks += (size_t)i * (size_t)part.world_size;
+		alone = is_alone(ways, &flow, &part);
+	}
+	for (int step = 0; alone && parts > 1 && step < flow.steps; step++)
 		if (flow.ops->like(&flow, step) == step)
-			alone &= add_step(ways, &flow, members, step, few);
-	if (meets && !alone && few)
-		alone = is_carried(ways, &flow, members, kinds);
+			alone = are_apart(&(struct parts){ways, &flow, members,
+							  step, NULL},
+					  parts);
 	if (flow.ops->close)
 		flow.ops->close(&flow);
 	if (!meets)
@@ -349,7 +433,15 @@ bool dist__sim_is_whole(const struct dist__sim_rank *rank,
 			const struct dist__flow *flow,
 			const struct dist__members *members)
 {
-	return rank->world->flows->ways && !flow->is_own &&
+	const struct dist__sim_world *world = rank->world;
+
+	/* Rank 0 comes for all ranks there are, none of them a root. */
+	if (world->may_part &&
+	    (flow->root >= 0 ||
+	     dist__sim_parts(world, members) * flow->world_size !=
+		     world->world_size))
+		return false;
+	return world->flows->ways && !flow->is_own &&
 	       has_fitness(rank, flow, members, DIST__SIM_FITS);
 }
 
@@ -422,6 +514,8 @@ void dist__sim_by_messages(struct dist__transport *t,
 	struct dist__sim_world *world = rank->world;
 	enum dist__by_messages why = DIST__BY_LINKS;
 
+	if (world->may_part)
+		dist__sim_part(world);
 	if (members->rank != 0)
 		return;
 	if (!suits(world) || !world->flows->ways)

@@ -44,6 +44,7 @@ static struct dist__flow_meeting key_of(const struct dist__sim_rank *rank,
 					const struct dist__flow_seat *seat)
 {
 	const struct dist__members *members = seat->members;
+	int parts = dist__sim_parts(rank->world, members);
 
 	return (struct dist__flow_meeting){
 		.world = rank->world,
@@ -53,7 +54,7 @@ static struct dist__flow_meeting key_of(const struct dist__sim_rank *rank,
 		.seq = seat->seq,
 		.first = dist__global_rank(members, 0),
 		.last = dist__global_rank(members, members->world_size - 1),
-		.size = members->world_size,
+		.size = parts * members->world_size,
 		.fingerprint = seat->fingerprint,
 		.deserter = -1,
 	};
@@ -161,6 +162,31 @@ static void sit_down(struct dist__flow_meeting *meeting,
 	}
 }
 
+/* Whether a rank is still in a flow; one from which all have gone may be about
+ * to end. */
+static bool is_any_under_way(const struct dist__sim_flows *flows)
+{
+	for (struct dist__flow_meeting *m = flows->under_way; m; m = m->next)
+		for (int i = 0; i < m->size; i++)
+			if (m->guests[i].seat)
+				return true;
+	return false;
+}
+
+/* Rank 0 brings all. */
+static void bring_all(struct dist__flow_meeting *meeting,
+		      const struct dist__flow_seat *seat)
+{
+	for (int i = 0; i < meeting->size; i++)
+		meeting->guests[i] = (struct dist__sim_guest){
+			.rank = &meeting->world->ranks[dist__global_rank(
+				seat->members, i)],
+			.time_s = dist__engine->now_s(),
+			.last_pass_bytes = seat->last_pass_bytes,
+		};
+	meeting->came = meeting->size - 1;
+}
+
 /* Whether each part of a rank is as long as those of a flow that all ranks know
  * the lengths of. */
 static bool is_alike(const struct dist__flow *flow,
@@ -203,6 +229,10 @@ enum dist_error dist__sim_flow_join(struct dist__transport *t,
 	error = dist__sim_state_of(rank, key.group);
 	if (error)
 		return error;
+	if (rank->world->may_part && is_any_under_way(flows)) {
+		dist__sim_part(rank->world);
+		return rank->world->end_error;
+	}
 	meeting = find(flows, &key);
 	is_whole =
 		meeting ? !meeting->walkers
@@ -222,6 +252,8 @@ enum dist_error dist__sim_flow_join(struct dist__transport *t,
 		meeting = add(flows, &key, is_whole);
 		if (!meeting)
 			return DIST_ERR_NO_MEMORY;
+		if (rank->world->may_part)
+			bring_all(meeting, seat);
 		if (is_whole)
 			meeting->timing = dist__sim_timing_of(rank, &seat->flow,
 							      seat->members);

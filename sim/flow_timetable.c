@@ -18,6 +18,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/progress.h"
+
 /* Clocks that differ by less go on together. */
 #define SAME_S 1e-13
 
@@ -40,6 +42,7 @@ struct timetable {
 	struct dist__sim_ways *ways;
 	const struct dist__flow *flow;
 	const struct dist__sim_guest *guests;
+	int ranks;        /* guests: all parts of the flow's ranks */
 	double latency_s; /* longest so far */
 	struct pattern patterns[PATTERNS];
 	int oldest;                         /* of them */
@@ -68,7 +71,7 @@ static int *take_ints(void **memory, size_t count)
 /* One piece of memory for all: pointers and doubles first. */
 static bool open_memory(struct timetable *table)
 {
-	size_t p = (size_t)table->flow->world_size;
+	size_t p = (size_t)table->ranks;
 	size_t doubles = (3 + PATTERNS * 3) * p;
 	size_t pointers = PATTERNS * p, ints = PATTERNS * 2 * p;
 	void *rest =
@@ -105,15 +108,17 @@ static bool open_memory(struct timetable *table)
 /* Ends the use of a pattern: the links have carried what was sent. */
 static void close_pattern(struct timetable *table, struct pattern *pattern)
 {
-	int p = table->flow->world_size;
+	int p = table->ranks;
 
 	for (int rank = 0; rank < p && pattern->step >= 0; rank++) {
 		struct dist__sim_way *way = pattern->way[rank];
 
 		if (!way)
 			continue;
-		dist__sim_way_carry(table->ways, way,
-				    pattern->bytes[rank] * pattern->uses);
+		if (!table->ways->world->may_part)
+			dist__sim_way_carry(table->ways, way,
+					    pattern->bytes[rank] *
+						    pattern->uses);
 		dist__sim_way_release(way);
 		pattern->way[rank] = NULL;
 	}
@@ -121,16 +126,20 @@ static void close_pattern(struct timetable *table, struct pattern *pattern)
 	pattern->uses = 0;
 }
 
-/* Reads what rank sends in the pattern's step; false: there is no way. */
-static bool read_hop(struct timetable *table, struct pattern *pattern, int rank)
+/* Reads what rank, of the part that begins at first, sends in the pattern's
+ * step; false: there is no way. */
+static bool read_hop(struct timetable *table, struct pattern *pattern,
+		     int first, int rank)
 {
 	const struct dist__flow *flow = table->flow;
-	struct dist__hop hop = flow->ops->hop(flow, rank, pattern->step);
+	struct dist__hop hop =
+		flow->ops->hop(flow, rank - first, pattern->step);
 	const struct dist__sim_rank *peer;
 
 	pattern->to[rank] = hop.to;
 	if (hop.to < 0)
 		return true;
+	pattern->to[rank] = hop.to += first;
 	peer = table->guests[hop.to].rank;
 	pattern->from[hop.to] = rank;
 	pattern->bytes[rank] = (double)hop.bytes;
@@ -145,7 +154,7 @@ static bool read_hop(struct timetable *table, struct pattern *pattern, int rank)
 
 static bool read_hops(struct timetable *table, struct pattern *pattern)
 {
-	int p = table->flow->world_size;
+	int p = table->ranks, size = table->flow->world_size;
 	bool well = true;
 
 	for (int rank = 0; rank < p; rank++) {
@@ -153,14 +162,14 @@ static bool read_hops(struct timetable *table, struct pattern *pattern)
 		pattern->reduce_s[rank] = 0;
 	}
 	for (int rank = 0; rank < p && well; rank++)
-		well = read_hop(table, pattern, rank);
+		well = read_hop(table, pattern, rank - rank % size, rank);
 	return well;
 }
 
 static void load(struct timetable *table, const struct pattern *pattern,
 		 double messages)
 {
-	for (int rank = 0; rank < table->flow->world_size; rank++)
+	for (int rank = 0; rank < table->ranks; rank++)
 		if (pattern->way[rank])
 			dist__sim_way_load(table->ways, pattern->way[rank],
 					   messages);
@@ -182,7 +191,7 @@ static struct pattern *pattern_of(struct timetable *table, int step)
 	if (!read_hops(table, pattern))
 		return NULL;
 	load(table, pattern, 1);
-	for (int rank = 0; rank < table->flow->world_size; rank++) {
+	for (int rank = 0; rank < table->ranks; rank++) {
 		const struct dist__sim_way *way = pattern->way[rank];
 
 		if (!way)
@@ -206,7 +215,7 @@ static void pass_step(struct timetable *table, const struct pattern *pattern)
 	double overhead_s = table->ways->world->overhead_s;
 	const double *clock_s = table->clock_s;
 	double *sent_s = table->sent_s;
-	int p = table->flow->world_size;
+	int p = table->ranks;
 
 	for (int rank = 0; rank < p; rank++) {
 		int to = pattern->to[rank];
@@ -233,7 +242,7 @@ static double common_step_s(const struct timetable *table)
 {
 	double step_s = table->later_s[0] - table->clock_s[0];
 
-	for (int rank = 1; rank < table->flow->world_size; rank++)
+	for (int rank = 1; rank < table->ranks; rank++)
 		if (fabs(table->later_s[rank] - table->clock_s[rank] - step_s) >
 		    SAME_S)
 			return 0;
@@ -251,7 +260,7 @@ static int pass_steps(struct timetable *table, struct pattern *pattern,
 		      int step)
 {
 	const struct dist__flow *flow = table->flow;
-	int p = flow->world_size, more = 0;
+	int p = table->ranks, more = 0;
 	double *clock_s = table->clock_s, step_s = 0;
 
 	pass_step(table, pattern);
@@ -282,11 +291,16 @@ static bool pass_all(struct timetable *table)
 /* ---- the whole ------------------------------------------------------------
  */
 
-static enum dist_error run(struct dist__sim_ways *ways, struct dist__flow *flow,
-			   struct dist__sim_guest *guests, double now_s,
+static enum dist_error run(struct dist__sim_ways *ways,
+			   struct dist__flow_meeting *meeting, double now_s,
 			   double *latency_s)
 {
-	struct timetable table = {.ways = ways, .flow = flow, .guests = guests};
+	struct dist__flow *flow = &meeting->flow;
+	struct dist__sim_guest *guests = meeting->guests;
+	struct timetable table = {.ways = ways,
+				  .flow = flow,
+				  .guests = guests,
+				  .ranks = meeting->size};
 	enum dist_error error = flow->ops->open(flow);
 
 	/* Lengths that differ by an element, step by step at other ranks, would
@@ -295,7 +309,7 @@ static enum dist_error run(struct dist__sim_ways *ways, struct dist__flow *flow,
 	if (!error && !open_memory(&table))
 		error = DIST_ERR_NO_MEMORY;
 	if (!error) {
-		for (int i = 0; i < flow->world_size; i++)
+		for (int i = 0; i < table.ranks; i++)
 			table.clock_s[i] = guests[i].time_s - now_s;
 		if (!pass_all(&table))
 			error = ways->world->ended ? ways->world->end_error
@@ -304,7 +318,7 @@ static enum dist_error run(struct dist__sim_ways *ways, struct dist__flow *flow,
 			close_pattern(&table, &table.patterns[i]);
 	}
 	if (!error) {
-		for (int i = 0; i < table.flow->world_size; i++) {
+		for (int i = 0; i < table.ranks; i++) {
 			const struct dist__sim_rank *rank = guests[i].rank;
 			double pass_s = (double)guests[i].last_pass_bytes *
 					rank->world->reduce_s_per_byte /
@@ -334,36 +348,47 @@ struct dist__sim_timing {
 };
 
 /* Whether all have come now, and have as much to do in the end: nothing. */
-static bool are_together(const struct dist__sim_guest *guests, int p,
-			 double now_s)
+static bool are_together(const struct dist__flow_meeting *meeting, double now_s)
 {
-	for (int i = 0; i < p; i++)
-		if (!guests[i].seat || guests[i].time_s != now_s ||
-		    guests[i].last_pass_bytes > 0)
+	const struct dist__sim_guest *guests = meeting->guests;
+
+	for (int i = 0; i < meeting->size; i++)
+		if ((!guests[i].seat && !meeting->world->may_part) ||
+		    guests[i].time_s != now_s || guests[i].last_pass_bytes > 0)
+			return false;
+	return true;
+}
+
+/* Whether all end together, as rank 0 does that stands for them. */
+static bool end_together(const struct dist__flow_meeting *meeting)
+{
+	const struct dist__sim_guest *guests = meeting->guests;
+
+	for (int i = 1; i < meeting->size; i++)
+		if (fabs(guests[i].time_s - guests[0].time_s) > SAME_S)
 			return false;
 	return true;
 }
 
 /* Returns NULL if there is no memory: then it is not known. */
 static struct dist__sim_timing *note(const struct dist__sim_ways *ways,
-				     const struct dist__flow *flow,
-				     const struct dist__sim_guest *guests,
+				     const struct dist__flow_meeting *meeting,
 				     double latency_s)
 {
-	size_t p = (size_t)flow->world_size, n = ways->num_used;
+	size_t p = (size_t)meeting->size, n = ways->num_used;
 	struct dist__sim_timing *timing =
 		malloc(sizeof *timing + (p + n) * sizeof(double) +
 		       n * sizeof(uint32_t));
 
 	if (!timing)
 		return NULL;
-	timing->segment_bytes = flow->segment_bytes;
+	timing->segment_bytes = meeting->flow.segment_bytes;
 	timing->latency_s = latency_s;
 	timing->num_used = n;
 	timing->bytes = &timing->time_s[p];
 	timing->used = (uint32_t *)&timing->bytes[n];
 	for (size_t i = 0; i < p; i++)
-		timing->time_s[i] = guests[i].time_s;
+		timing->time_s[i] = meeting->guests[i].time_s;
 	for (size_t i = 0; i < n; i++) {
 		timing->used[i] = ways->used[i];
 		timing->bytes[i] = ways->cables[ways->used[i]].bytes;
@@ -393,15 +418,19 @@ enum dist_error dist__sim_timetable_run(struct dist__sim_ways *ways,
 	struct dist__sim_timing **known = meeting->timing;
 	enum dist_error error;
 
-	if (!are_together(guests, flow->world_size, now_s))
+	if (!are_together(meeting, now_s))
 		known = NULL;
 	if (known && *known && (*known)->segment_bytes == flow->segment_bytes) {
-		recall(ways, *known, guests, flow->world_size);
+		recall(ways, *known, guests, meeting->size);
 		*latency_s = (*known)->latency_s;
 		return DIST_OK;
 	}
-	error = run(ways, flow, guests, now_s, latency_s);
+	error = run(ways, meeting, now_s, latency_s);
+	if (!error && meeting->world->may_part && !end_together(meeting)) {
+		dist__sim_part(meeting->world);
+		error = meeting->world->end_error;
+	}
 	if (!error && known && !*known)
-		*known = note(ways, flow, guests, *latency_s);
+		*known = note(ways, meeting, *latency_s);
 	return error;
 }

@@ -228,14 +228,17 @@ static enum dist_error open_fidelity(struct dist__sim_world *world,
 }
 
 /* Whether ranks that do the same do it at the same times: by a formula, and by
- * transfers that go on at one pace, all of a group end together. */
+ * transfers that go on at one pace, all of a group end together. Those of a
+ * flow may, where links stay as they are. */
 static bool are_in_step(const struct dist__sim_world *world)
 {
 	double pace = dist__platform_pace(world->platform, 0);
 
-	if (world->fidelity != DIST__FIDELITY_FORMULA &&
-	    (world->fidelity != DIST__FIDELITY_FLOW ||
-	     library_has_steps(&world->profile)))
+	if (world->fidelity == DIST__FIDELITY_MESSAGE)
+		return false;
+	if (world->fidelity == DIST__FIDELITY_FLOW &&
+	    library_has_steps(&world->profile) &&
+	    (!can_flow(world) || !world->tally.own_engine))
 		return false;
 	for (int rank = 1; rank < world->world_size; rank++)
 		if (dist__platform_pace(world->platform, rank) != pace)
@@ -493,20 +496,26 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 static enum dist_error open_ranks(struct dist__sim_world *world)
 {
 	size_t size = (size_t)world->present;
+	/* Flows know those that do not run, too. */
+	int known = world->fidelity == DIST__FIDELITY_FLOW &&
+				    library_has_steps(&world->profile)
+			    ? world->world_size
+			    : world->present;
 
-	world->ranks = calloc(size, sizeof world->ranks[0]);
+	world->ranks = calloc((size_t)known, sizeof world->ranks[0]);
 	/* Zeroed by the system: slots that no rank touches cost nothing. */
 	world->board = calloc(1, check_board_bytes((uint32_t)size));
 	if (!world->ranks || !world->board)
 		return DIST_ERR_NO_MEMORY;
 	check_board_init(world->board, (uint32_t)size);
-	for (int r = 0; r < world->present; r++) {
+	for (int r = 0; r < known; r++) {
 		struct dist__sim_rank *rank = &world->ranks[r];
 
 		rank->transport.ops = &dist__sim_transport_ops;
 		rank->transport.shares_memory = world->profile.shares_memory;
 		rank->world = world;
 		rank->rank = r;
+		rank->pace = dist__platform_pace(world->platform, r);
 		rank->actor.rank = rank;
 	}
 	return DIST_OK;
@@ -563,8 +572,10 @@ static enum dist_error world_open(struct dist__sim_world *world,
 		error = open_platform(world, options, more->overrides, message);
 	if (!error)
 		error = open_fidelity(world, options, message);
-	if (!error && more->are_alike && are_in_step(world))
+	if (!error && more->are_alike && are_in_step(world)) {
 		world->present = 1;
+		world->may_part = world->fidelity == DIST__FIDELITY_FLOW;
+	}
 	if (!error)
 		error = open_nodes(world);
 	if (!error)

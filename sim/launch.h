@@ -17,8 +17,11 @@ struct dist__sim_options {
 	 * dist_launch_options.trace; owned by the caller. */
 	struct dist__recorder *recorder;
 
-	/* All ranks do the same: at formula, and by transfers at flow, on
-	 * hosts of one pace, rank 0 runs for all. */
+	/* All ranks do the same: at formula and at flow, on hosts of one pace,
+	 * rank 0 runs for all. If it turns out that it cannot, because ranks
+	 * do not end a flow together, has_parted of the tally is set, calls
+	 * return ABORTED, and the launch OK: launch again without this, in
+	 * another process. */
 	bool are_alike;
 };
 

@@ -61,3 +61,10 @@ void dist__sim_break(struct dist__sim_world *world, const char *message)
 	fprintf(stderr, "lockstep: %s\n", message);
 	world->ops->end(world, DIST_ERR_IO, DIST_EXIT_USAGE);
 }
+
+void dist__sim_part(struct dist__sim_world *world)
+{
+	world->tally.has_parted = true;
+	if (!world->ended)
+		world->ops->end(world, DIST_ERR_ABORTED, DIST_EXIT_OK);
+}

@@ -34,6 +34,10 @@ void dist__sim_unblock(struct dist__sim_world *world);
  * DIST_EXIT_USAGE. */
 void dist__sim_break(struct dist__sim_world *world, const char *message);
 
+/* dist__sim_part ends the world, in silence: rank 0, which runs for all, cannot
+ * stand for them. */
+void dist__sim_part(struct dist__sim_world *world);
+
 /* dist__sim_watch_note notes that rank runs again after a call in which it may
  * have waited. The calling actor is its program or a lane of it. */
 static inline void dist__sim_watch_note(const struct dist__sim_rank *rank)

@@ -54,7 +54,6 @@ static void start_rank(struct dist__sim_rank *rank)
 {
 	const struct dist__sim_world *world = rank->world;
 
-	rank->pace = dist__platform_pace(world->platform, rank->rank);
 	dist__engine->spawn(
 		dist__platform_seat(world->platform, rank->rank),
 		dist__platform_can_copy() ? (size_t)world->stack_bytes : 0,

@@ -75,7 +75,7 @@ bool dist__sim_has_steps(const struct dist__sim_world *world,
 	/* Of one with a root, a rank may be through before others come if its
 	 * sends are buffered: what_if.c looks into channels for those. */
 	bool steps = dist__engine->pass && !world->plan && !world->log &&
-		     flow->is_exact && flow->root < 0;
+		     !world->may_part && flow->is_exact && flow->root < 0;
 
 	/* What goes by its ranks' own parts may have data, which nobody else
 	 * is to touch where memory is watched, or that of another process. */

@@ -31,6 +31,7 @@ enum dist__by_messages {
 struct dist__tally {
 	enum dist__fidelity fidelity; /* AUTO: there was no simulation */
 	bool own_engine;              /* ran it; else SimGrid */
+	bool has_parted; /* rank 0 could not run for all: no answer */
 	uint64_t flows;
 	uint64_t messages[DIST__BY_NUM]; /* with fidelity FLOW */
 

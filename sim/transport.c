@@ -201,7 +201,10 @@ static enum dist_error post(struct dist__sim_rank *rank,
 	double copy_s = 0;
 
 	if (!is_among_running(world, m)) {
-		dist__sim_break(world, STANDS_IN);
+		if (world->may_part)
+			dist__sim_part(world);
+		else
+			dist__sim_break(world, STANDS_IN);
 		return world->end_error;
 	}
 	assert(m->peer < world->world_size);

@@ -106,6 +106,7 @@ struct dist__sim_world {
 	int world_size;
 	int present; /* ranks that run: all, or the first, for all (stand_in.h)
 		      */
+	bool may_part; /* rank 0 runs for all unless they turn out to differ */
 	struct dist__sim_rank *ranks;
 	int *nodes; /* of every rank; NULL: each has its own */
 	int (*rank_main)(void *arg);

@@ -460,12 +460,20 @@ for engine in own simgrid; do # the first by name of those that are busy alike
 	expect_out 'all_reduce .* held up by leaf0.up_DOWN'
 done
 # Rank 0 for all takes as long as all ranks, who are there in a trace.
-for step_of in "star.xml resnet50 --find-unused-parameters" \
-	"taper.xml resnet50" "taper.xml resnet50 --workload fsdp" \
-	"taper.xml gpt_micro --workload moe"; do
+# With messages it may be that they differ, and all run, too: where chunks share
+# links, and by trees.
+expect 0 "${cluster[@]}" --nodes 8 --gpus 4 --inter ib:4x50G \
+	--topology fat-tree:2x4 -o "$scratch/wide.xml"
+ours='resnet50 --algorithm all_reduce'
+for step_of in "star.xml resnet50 --profile nccl --find-unused-parameters" \
+	"taper.xml resnet50 --profile nccl" \
+	"taper.xml resnet50 --profile nccl --workload fsdp" \
+	"taper.xml gpt_micro --profile nccl --workload moe" \
+	"wide.xml $ours=hierarchical" "taper.xml $ours=hierarchical" \
+	"wide.xml $ours=ring" "wide.xml $ours=double_tree"; do
 	read -ra of <<<"$step_of"
 	alone=(predict --platform "$scratch/${of[0]}" --model "${of[@]:1}"
-		--batch 1 --profile nccl --fidelity flow --no-explain --json)
+		--batch 1 --fidelity flow --no-explain --json)
 	expect 0 "${alone[@]}"
 	jq .rows "$scratch/out" >"$scratch/alone"
 	expect 0 "${alone[@]}" --trace "$scratch/all.trace"
