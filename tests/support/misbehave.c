@@ -37,7 +37,7 @@ static bool is_here(const struct job *job, int rank, const char *point)
 /* Larger than all of a stack: what it touches lies far below. */
 static void __attribute__((noinline)) fill_frame(void)
 {
-	volatile char array[64 << 20];
+	volatile int array[16 << 20];
 
 	array[0] = 1; /* bad: frame */
 	zero = array[0];
