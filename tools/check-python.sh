@@ -1,7 +1,8 @@
 #!/bin/bash
 # check-python.sh VERSION - pyflakes has nothing to say of the Python sources,
 # whose lines have at most 80 columns; those of python/ import the standard
-# library, torch and their own package only; the package has VERSION.
+# library, torch, safetensors where it is, and their own package only; the
+# package has VERSION.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 version=$1
@@ -37,7 +38,7 @@ for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.py")):
             names = [node.module]
         for name in names:
             top = name.split(".")[0]
-            if top not in sys.stdlib_module_names | {"torch", "lockstep"}:
+            if top not in sys.stdlib_module_names | {"torch", "lockstep", "safetensors"}:
                 print(f"{path}:{node.lineno}: {name} is neither of the "
                       "standard library nor torch's nor ours")
                 bad = True

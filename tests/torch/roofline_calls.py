@@ -117,7 +117,8 @@ checkpoints.save({"model": model.state_dict()}, checkpoint_id=folder)
 checkpoints.load({"model": model.state_dict()}, checkpoint_id=folder)
 # Storages are told apart by their addresses; a state of random numbers that was
 # sent over GPUs is the host's again.
-addresses = {t.untyped_storage().data_ptr() for t in layer.state_dict().values()}
+addresses = {t.untyped_storage().data_ptr()
+             for t in layer.state_dict().values()}
 assert len(addresses) == 2
 state = torch.get_rng_state().cuda()
 dist.broadcast(state, 0)

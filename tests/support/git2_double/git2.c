@@ -20,6 +20,7 @@ EXPORT int git_libgit2_shutdown(void)
 	return 0;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): its parameters are libgit2's */
 EXPORT int git_diff_buffers(const void *old, size_t old_len,
 			    const char *old_path, const void *new,
 			    size_t new_len, const char *new_path,
