@@ -8,8 +8,9 @@ found=$("$LOCKSTEP" list backends | sed -n 's/^nccl *//p')
 [[ $found == yes* ]] || { echo "skipped: nccl: ${found##*  }" && exit 77; }
 # A process that has torch has its NCCL, unless another is named.
 read -r gpus version < <("$python" -c 'import torch
-if torch.cuda.is_available(): print(torch.cuda.device_count(), *torch.cuda.nccl.version()[:2], sep=" ", end="\n")' |
-	awk '{print $1, $2 * 100 + $3}')
+if torch.cuda.is_available():
+    major, minor = torch.cuda.nccl.version()[:2]
+    print(torch.cuda.device_count(), 100 * major + minor)')
 [ -n "${gpus-}" ] || { echo "skipped: $python has a torch without CUDA" && exit 77; }
 [[ -z ${LOCKSTEP_NCCL_LIBRARY-} || ! $found =~ NCCL\ ([0-9]+)\.([0-9]+) ]] ||
 	version=$((BASH_REMATCH[1] * 100 + BASH_REMATCH[2]))
@@ -29,6 +30,7 @@ cat >"$scratch/on_gpu.py" <<-'END'
 	dist.all_reduce(torch.ones(4, device="cuda"))
 END
 expect 19 run --backend tcp --nproc-per-node 1 "$scratch/on_gpu.py"
-expect_err 'on_gpu\.py:4.*a tensor on cuda:0: expected one on the cpu, or --backend nccl'
+expect_err 'a tensor on cuda:0: expected one on the cpu, or --backend nccl$'
+expect_err 'rank 0 called all_reduce at .*/on_gpu\.py:4, which was refused'
 
 finish
