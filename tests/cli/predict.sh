@@ -382,6 +382,13 @@ expect_refusal '^lockstep predict: --intra-latency: the platform has no links wi
 	predict --platform star-8 --intra-latency x2
 expect_refusal '^lockstep predict: --inter-bandwidth: the platform has no links between nodes: expected hosts on several nodes$' \
 	predict --platform h100-nvswitch-8 --inter-bandwidth 100G
+# A machine has as many nodes as the largest size needs.
+expect_refusal '^lockstep predict: --inter-bandwidth: no link between nodes is in use: expected ranks on several nodes$' \
+	predict --machine dgx-a100 --world-size 4,8 --inter-bandwidth x2
+"$LOCKSTEP" predict --machine dgx-a100 --world-size 8,16 \
+	--inter-bandwidth x2 >/dev/null || fail "x2 of 8 and 16 ranks"
+expect_refusal '^lockstep predict: --intra-bandwidth: no link within nodes is in use: expected several ranks on a node$' \
+	predict --machine dgx-a100 --ranks-per-node 1 --world-size 2 --intra-bandwidth x2
 
 expect_refusal '9.*at most 8 ranks' predict --platform star-8 --world-size 9
 expect_refusal 'no-such' predict --platform no-such --world-size 2
