@@ -98,24 +98,6 @@ static void make_all_stale(struct own_net *net, const struct own_link *link)
 /* ---- on links -------------------------------------------------------------
  */
 
-static double load_of(const struct own_use *use)
-{
-	const struct own_flow *flow = use->of;
-
-	return flow->route->parts[use->part].times / flow->penalty;
-}
-
-/* A link that lets each have its rate does not if some load it more than
- * others: all stop when the first has that rate, as in SimGrid. */
-static void note_mixed(struct own_net *net, struct own_link *link,
-		       const struct own_use *use)
-{
-	if (link->is_mixed || load_of(&link->flows.all[0]) == load_of(use))
-		return;
-	link->is_mixed = true;
-	make_all_stale(net, link);
-}
-
 static void take_off_link(struct own_net *net, struct own_flow *flow,
 			  uint32_t part)
 {
@@ -129,9 +111,7 @@ static void take_off_link(struct own_net *net, struct own_flow *flow,
 		link->flows.all[place] = last;
 		moved->at[last.part] = place;
 	}
-	if (link->flows.count == 0)
-		link->is_mixed = false;
-	else if (link->flows.count == 1 && link->is_shared)
+	if (link->flows.count == 1 && link->is_shared)
 		make_all_stale(net, link);
 }
 
@@ -149,9 +129,7 @@ static bool put_on_links(struct own_net *net, struct own_flow *flow)
 				take_off_link(net, flow, i);
 			return false;
 		}
-		if (!link->is_shared)
-			note_mixed(net, link, &(struct own_use){flow, i});
-		else if (link->flows.count == 2)
+		if (link->is_shared && link->flows.count == 2)
 			make_all_stale(net, link);
 	}
 	return true;

@@ -8,8 +8,9 @@
  * 1/latency (Casanova and Marchal, INRIA RR-4596, 2002; in SimGrid 3.32,
  * src/surf/network_cm02.cpp and src/kernel/lmm/maxmin.cpp). A shared link
  * limits the sum of the rates of its transfers; any other link (FATPIPE) limits
- * the rate of each. Events less than OWN_INSTANT_S after the first of them
- * happen in the same instant.
+ * the rate of each. (SimGrid stops all of such a link as soon as one has its
+ * rate, which is less than max-min where weights differ.) Events less than
+ * OWN_INSTANT_S after the first of them happen in the same instant.
  *
  * Transfers with the same contended links, weight and cap always have the same
  * rate. They form a class, which has one rate and one count of bytes carried.
@@ -66,7 +67,6 @@ struct own_uses {
 struct own_link {
 	double Bps;
 	bool is_shared, is_on;
-	bool is_mixed; /* not shared, and its transfers differ in weight */
 	bool is_dirty; /* in net->dirty */
 
 	/* The solver's. "Free" are the classes whose rates are computed again;
@@ -251,7 +251,7 @@ void dist__own_net_touch(struct own_net *net, uint32_t link);
  */
 static inline bool own_is_contended(const struct own_link *link)
 {
-	return (link->is_shared && link->flows.count > 1) || link->is_mixed;
+	return link->is_shared && link->flows.count > 1;
 }
 
 /* dist__own_share computes the rates of all classes that the changes can

@@ -38,13 +38,11 @@ static double load_of(const struct own_use *use)
 	return class->weight * class->parts[use->part].times * class->count;
 }
 
-/* What a class has of a link: one that is not shared has its rate for each. */
-static double taken_by(const struct own_link *link, const struct own_use *use)
+/* What a class has of a link. */
+static double taken_by(const struct own_use *use)
 {
 	const struct own_class *class = use->of;
 
-	if (!link->is_shared)
-		return 0;
 	return class->rate * class->parts[use->part].times * class->count;
 }
 
@@ -59,8 +57,6 @@ static void reach(struct own_net *net, uint32_t number)
 	struct own_link *link = &net->links[number];
 
 	link->mark = net->stamp;
-	if (!link->is_shared)
-		net->all_again = true;
 	link->room = link->Bps;
 	link->free_load = 0;
 	link->num_free = 0;
@@ -71,7 +67,7 @@ static void reach(struct own_net *net, uint32_t number)
 			link->free_load += load_of(use);
 			link->num_free++;
 		} else {
-			link->room -= taken_by(link, use);
+			link->room -= taken_by(use);
 		}
 	}
 	net->reached[net->num_reached++] = number;
@@ -94,7 +90,7 @@ static void release(struct own_net *net, struct own_class *class)
 			reach(net, class->parts[i].link);
 			continue;
 		}
-		link->room += taken_by(link, &use);
+		link->room += taken_by(&use);
 		link->free_load += load_of(&use);
 		link->num_free++;
 	}
@@ -146,24 +142,6 @@ static void release_all(struct own_net *net)
 		for (uint32_t j = 0; j < link->classes.count; j++)
 			release(net, link->classes.all[j].of);
 	}
-}
-
-/* What loads a link most that is not shared, of classes that have not stopped.
- */
-static double heaviest(const struct own_link *link)
-{
-	double load = 0;
-
-	for (uint32_t i = 0; i < link->classes.count; i++) {
-		const struct own_use *use = &link->classes.all[i];
-		const struct own_class *class = use->of;
-
-		if (!class->is_fixed)
-			load = fmax(load,
-				    class->weight *
-					    class->parts[use->part].times);
-	}
-	return load;
 }
 
 /* ---- levels ---------------------------------------------------------------
@@ -222,8 +200,6 @@ static void stop(struct own_net *net, struct own_class *class, double rate,
 		struct own_link *link = &net->links[part->link];
 
 		link->unfixed--;
-		if (!link->is_shared)
-			continue;
 		link->left -= rate * part->times * class->count;
 		link->load -= class->weight * part->times * class->count;
 	}
@@ -268,8 +244,6 @@ static void fill(struct own_net *net)
 
 		if (link->unfixed == 0)
 			continue;
-		if (!link->is_shared)
-			link->load = heaviest(link);
 		level = level_of(link);
 		if (net->num_levels > 0 &&
 		    level > net->levels[0].at_s * SAME_LEVEL) {
@@ -303,11 +277,8 @@ static void solve(struct own_net *net)
 		link->load = link->free_load;
 		link->unfixed = link->num_free;
 		link->level = INFINITY;
-		if (link->unfixed == 0)
-			continue;
-		if (!link->is_shared)
-			link->load = heaviest(link);
-		push(net, link, level_of(link));
+		if (link->unfixed > 0)
+			push(net, link, level_of(link));
 	}
 	fill(net);
 }
