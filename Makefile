@@ -147,6 +147,8 @@ $(BUILD)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || \
 	 printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
 
+# pthread_exit() passes through it.
+$(BUILD)/sim/watch.o: CFLAGS += -fexceptions
 $(BUILD)/core/reduce.o $(BUILD)/scenarios/tutorial/nn/matrix.o: CFLAGS += \
 	-O3 -fno-trapping-math
 $(filter-out $(LATE),$(LIB_OBJ)): CFLAGS += $(LTO:%=% -ffat-lto-objects)

@@ -49,7 +49,7 @@
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Padding of a slot, and of a board's head, to whole pages of 4 KiB: a rank can
  * map its own slot alone. */
-#define CHECK_UNUSED      660
+#define CHECK_UNUSED      656
 #define CHECK_UNUSED_HEAD 4080
 /* Bytes of a label, including the terminating zero. */
 #define CHECK_LABEL 112
@@ -265,6 +265,9 @@ struct check_slot {
 	/* 1 + the first rank that it could not reach any more, though that
 	 * had not said goodbye. 0: none */
 	uint32_t missed;
+	/* A copy of its process, which the program made by fork(), called in
+	 * its place; the refusals say where. */
+	uint32_t copied;
 	char unused[CHECK_UNUSED]; /* to whole pages */
 };
 

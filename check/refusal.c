@@ -218,6 +218,20 @@ static int blame_for_disagreement(const struct check_picture *p)
 	return -1;
 }
 
+/* A rank of which a copy called in its place, which is wrong however the job
+ * ends: unless the verdict holds without that. */
+static int find_copied(const struct check_board *board,
+		       const struct check_verdict *verdict)
+{
+	bool holds = check_is_certain(verdict) || verdict->kind == CHECK_LOST;
+
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
+		if (board->slots[rank].copied &&
+		    (!holds || verdict->rank == (int)rank))
+			return (int)rank;
+	return -1;
+}
+
 int check_blame(const struct check_board *board,
 		const struct check_facts *facts,
 		const struct check_verdict *verdict)
@@ -226,8 +240,10 @@ int check_blame(const struct check_board *board,
 			 (verdict->kind == CHECK_LOST &&
 			  verdict->rank == facts->lost_rank);
 	struct check_picture picture;
-	int rank = -1;
+	int rank = find_copied(board, verdict);
 
+	if (rank >= 0)
+		return rank;
 	if (by_itself)
 		return facts->lost_rank >= 0 &&
 				       check_last_refusal(

@@ -718,19 +718,21 @@ static void report_invalid(struct check_lines *lines,
 	const char *how = f->facts->lost_how, *hence = hence_text(f->hence);
 	const struct check_refusal *refusal;
 	FILE *out = check_line(lines, 0);
+	bool copied = f->board->slots[f->verdict.rank].copied != 0;
 	uint32_t i = 0;
 
 	refusal = check_next_refusal(&f->board->slots[f->verdict.rank], &i);
 	if (refusal) {
-		fprintf(out, "lockstep: invalid call: rank %d called %s at ",
-			f->verdict.rank, refusal->call.op);
+		fprintf(out, "lockstep: invalid call: %srank %d called %s at ",
+			copied ? "a copy of " : "", f->verdict.rank,
+			refusal->call.op);
 		check_print_place(out, &refusal->call);
-		fputs(", which was refused; ", out);
+		fputs(", which was refused", out);
 	}
 	if (hence)
-		fputs(hence, out);
-	else
-		fprintf(out, "it %s", *how ? how : "gave up");
+		fprintf(out, "; %s", hence);
+	else if (!copied)
+		fprintf(out, "; it %s", *how ? how : "gave up");
 	check_report_refusals(lines, f->board);
 }
 

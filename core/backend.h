@@ -310,6 +310,12 @@ struct dist__world {
  * rank runs or when its rank joins. */
 const struct dist__world *dist__world_enter(const struct dist__world *world);
 
+/* dist__is_copied returns whether the program has made this process by fork()
+ * from one that was in a world then: it may not call in the rank's place.
+ * dist__copy_joins says that this copy is of our making, or joins by itself. */
+bool dist__is_copied(void);
+void dist__copy_joins(void);
+
 /* dist__world_here returns the world if its ranks share this process; else
  * NULL. */
 const struct dist__world *dist__world_here(void);

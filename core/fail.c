@@ -117,6 +117,9 @@ const char *dist_error_message(const struct dist_group *group)
 	if (!group)
 		return "the group is NULL: never made, or this rank is no "
 		       "member of it";
+	if (dist__is_copied())
+		return "this process is a copy of the rank, made by fork(): "
+		       "it has no part in the job";
 	if (!dist__is_own(group))
 		return "the group is destroyed, or another rank's: what is "
 		       "global or static, simulated ranks share";
@@ -132,4 +135,22 @@ void dist_error_message_copy(struct dist_group *group,
 		 dist_error_message(group));
 	if (group && dist__is_own(group))
 		dist__rank_unlock(group);
+}
+
+enum dist_error dist__refuse_group(const struct dist_group *group,
+				   const char *name, const char *file, int line)
+{
+	struct check_slot *slot = dist__records_here();
+	struct check_call call = {.error = DIST_ERR_INVALID_ARGUMENT,
+				  .group_id = CHECK_GROUP_UNKNOWN};
+	char text[200];
+
+	if (slot) {
+		check_site_set(&call.site, file, line);
+		snprintf(text, sizeof text, "%s: %.160s", name,
+			 dist_error_message(group));
+		check_refuse(slot, &call, text);
+		slot->copied |= dist__is_copied();
+	}
+	return DIST_ERR_INVALID_ARGUMENT;
 }

@@ -138,26 +138,6 @@ enum dist_error dist__group_open(const struct dist__world *world,
 	return error;
 }
 
-/* Refuses the call `name` on a group that is none of the caller's, at a line if
- * that is known, in the records of the caller. */
-static enum dist_error refuse_group(const struct dist_group *group,
-				    const char *name, const char *file,
-				    int line)
-{
-	struct check_slot *slot = dist__records_here();
-	struct check_call call = {.error = DIST_ERR_INVALID_ARGUMENT,
-				  .group_id = CHECK_GROUP_UNKNOWN};
-	char text[200];
-
-	if (slot) {
-		check_site_set(&call.site, file, line);
-		snprintf(text, sizeof text, "%s: %.160s", name,
-			 dist_error_message(group));
-		check_refuse(slot, &call, text);
-	}
-	return DIST_ERR_INVALID_ARGUMENT;
-}
-
 /* Destroys a group that is not the default one, and takes it from its list. */
 static enum dist_error subgroup_free(struct dist_group **link)
 {
@@ -182,8 +162,10 @@ enum dist_error dist_destroy_process_group(struct dist_group *group)
 
 	if (!group)
 		return DIST_OK;
+	if (dist__is_copied()) /* what it has is the rank's */
+		return DIST_ERR_INVALID_ARGUMENT;
 	if (!dist__is_own(group))
-		return refuse_group(group, "destroy", NULL, 0);
+		return dist__refuse_group(group, "destroy", NULL, 0);
 	if (group == group->root && group->rpcs > 0)
 		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
 				  "destroy: expected dist_rpc_shutdown() "
@@ -220,7 +202,7 @@ enum dist_error dist_destroy_process_group(struct dist_group *group)
 
 void dist_abort(struct dist_group *group)
 {
-	if (!group)
+	if (!group || dist__is_copied())
 		return;
 	dist__rank_lock(group);
 	if (!group->poison) {
@@ -234,7 +216,7 @@ void dist_abort(struct dist_group *group)
 struct dist_group *dist_at(struct dist_group *group, const char *file, int line)
 {
 	if (!group || !dist__is_own(group)) {
-		(void)refuse_group(group, "an operation", file, line);
+		(void)dist__refuse_group(group, "an operation", file, line);
 		return NULL;
 	}
 	group->site = (struct dist__site){file, line};
@@ -322,7 +304,7 @@ enum dist_error dist_compute(struct dist_group *group, int64_t duration_ns,
 	if (!group)
 		return DIST_ERR_INVALID_ARGUMENT;
 	if (!dist__is_own(group))
-		return refuse_group(group, "compute", NULL, 0);
+		return dist__refuse_group(group, "compute", NULL, 0);
 	if (duration_ns < 0)
 		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
 				  "compute: duration_ns is %lld: expected 0 "

@@ -14,8 +14,32 @@ static const struct dist__world *_Atomic entered;
  * records. */
 static _Thread_local bool is_the_ranks;
 
+/* Whether this process is a copy of the one that entered. */
+static bool is_copied;
+
+static void note_copy(void)
+{
+	is_copied = atomic_load(&entered) != NULL;
+}
+
+static __attribute__((constructor)) void watch_forks(void)
+{
+	(void)pthread_atfork(NULL, NULL, note_copy);
+}
+
+bool dist__is_copied(void)
+{
+	return is_copied;
+}
+
+void dist__copy_joins(void)
+{
+	is_copied = false;
+}
+
 const struct dist__world *dist__world_enter(const struct dist__world *world)
 {
+	dist__copy_joins();
 	is_the_ranks = world != NULL;
 	return atomic_exchange(&entered, world);
 }
@@ -34,7 +58,9 @@ void dist__records_share(void)
 
 struct check_slot *dist__records_own(void)
 {
-	return is_the_ranks || dist__world_here() ? dist__records_here() : NULL;
+	bool own = is_the_ranks || dist__world_here();
+
+	return own && !is_copied ? dist__records_here() : NULL;
 }
 
 struct check_slot *dist__records_here(void)
@@ -72,6 +98,8 @@ bool dist__is_own(const struct dist_group *group)
 	struct dist_group **place = own();
 	const struct dist_group *other;
 
+	if (is_copied)
+		return false;
 	if (!place || group == *place)
 		return true;
 	other = *place ? (*place)->subs : NULL;

@@ -104,9 +104,16 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 void dist__own_set(struct dist_group *group);
 
 /* dist__is_own returns whether group belongs to the calling rank: false for
- * another rank's (simulated ranks share global variables) and for a destroyed
- * one. Does not dereference group. */
+ * another rank's (simulated ranks share global variables), for a destroyed one,
+ * and in a copy of the rank. Does not dereference group. */
 bool dist__is_own(const struct dist_group *group);
+
+/* dist__refuse_group refuses the call `name` on a group that is NULL or none of
+ * the caller's, at a line if that is known, in the records of the rank. Returns
+ * INVALID_ARGUMENT. */
+enum dist_error dist__refuse_group(const struct dist_group *group,
+				   const char *name, const char *file,
+				   int line);
 
 /* dist__group_start makes the back end of group, whose other fields are set,
  * and records that the rank is in it. Errors: NO_MEMORY; those of the world's

@@ -208,6 +208,10 @@ enum dist_error dist_work_wait_aside(struct dist_work *work, int64_t timeout_ns)
 struct dist_work *dist_work_at(struct dist_work *work, const char *file,
 			       int line)
 {
+	if (work && work->group && dist__is_copied()) {
+		(void)dist__refuse_group(work->group, "wait", file, line);
+		return NULL;
+	}
 	if (work && work->group)
 		work->site = (struct dist__site){file, line};
 	return work;
@@ -232,7 +236,7 @@ bool dist_work_is_completed(struct dist_work *work)
 	struct dist_group *group = work ? work->group : NULL;
 	bool done;
 
-	if (!group)
+	if (!group || dist__is_copied())
 		return true;
 	dist__rank_lock(group);
 	done = test(work);
@@ -291,6 +295,8 @@ void dist_work_free(struct dist_work *work)
 {
 	struct dist_group *group = work ? work->group : NULL;
 
+	if (dist__is_copied())
+		return;
 	if (!group) {
 		dist__work_drop(work);
 		return;

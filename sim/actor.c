@@ -9,6 +9,7 @@
 
 void dist__sim_pass(const struct dist__sim_actor *actor, double time_s)
 {
+	dist__sim_leave_copy(actor->rank->world, DIST_EXIT_FAILED);
 	if (time_s > 0 && !actor->rank->world->ended) {
 		dist__engine->sleep(time_s);
 		dist__sim_watch_note(actor->rank);

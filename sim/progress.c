@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 int64_t dist__sim_now_ns(const struct dist__sim_world *world)
 {
@@ -35,8 +36,25 @@ double dist__sim_seconds_until(const struct dist__sim_world *world,
 	return seconds > 0 ? seconds : 0;
 }
 
+void dist__sim_leave_copy(const struct dist__sim_world *world, int status)
+{
+	if (!dist__is_copied())
+		return;
+	/* Otherwise who watches reads it in the records. */
+	for (int rank = 0; !world->shares_board && rank < world->present;
+	     rank++)
+		if (world->board->slots[rank].copied)
+			fprintf(stderr,
+				"lockstep: a copy of rank %d, made by fork(), "
+				"called: it has no part in the job\n",
+				rank);
+	fflush(NULL);
+	_exit(status);
+}
+
 bool dist__sim_block(struct dist__sim_world *world)
 {
+	dist__sim_leave_copy(world, DIST_EXIT_FAILED);
 	world->movable--;
 	assert(world->movable >= 0);
 	if (world->movable > 0 || world->unfinished == 0 || world->ended)

@@ -18,6 +18,10 @@ bool dist__sim_is_late(const struct dist__sim_world *world,
 double dist__sim_seconds_until(const struct dist__sim_world *world,
 			       int64_t deadline_ns);
 
+/* dist__sim_leave_copy ends this process with that status if it is a copy that
+ * the program made by fork(): of a simulation one is enough. */
+void dist__sim_leave_copy(const struct dist__sim_world *world, int status);
+
 /*
  * dist__sim_block notes that the calling actor is about to wait for another
  * actor. If then nothing can move, it ends the world with a verdict and returns

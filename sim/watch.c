@@ -311,6 +311,29 @@ static void catch_exit(void)
 						 &__dso_handle) == 0;
 }
 
+/* On the way of pthread_exit() out of a rank's program, over whose frames it
+ * would leave the thread that all ranks share. */
+static void leave_thread(struct dist__sim_rank **inside)
+{
+	struct dist__sim_rank *rank = *inside;
+
+	if (!rank || dist__is_copied())
+		return;
+	rank->world->ops->finish(rank);
+	longjmp(*rank->way_out, 1);
+}
+
+/* As much of the status as a process could hand on. */
+static int run_program(struct dist__sim_rank *rank)
+{
+	struct dist__sim_rank *inside __attribute__((cleanup(leave_thread))) =
+		rank;
+	int status = rank->world->rank_main(rank->world->arg) & 0377;
+
+	inside = NULL;
+	return status;
+}
+
 void dist__sim_watch_rank(struct dist__sim_rank *rank)
 {
 	struct dist__sim_world *world = rank->world;
@@ -321,8 +344,8 @@ void dist__sim_watch_rank(struct dist__sim_rank *rank)
 	dist__sim_watch_note(rank);
 	if (setjmp(way_out))
 		return;
-	/* As much of it as a process could hand on. */
-	rank->status = world->rank_main(world->arg) & 0377;
+	rank->status = run_program(rank);
+	dist__sim_leave_copy(world, rank->status);
 	world->ops->finish(rank);
 }
 
@@ -399,6 +422,7 @@ void dist__sim_watch_begin(struct dist__sim_world *world)
 		(void)munmap(shared, DIST__SIM_RECORDS);
 	here.world = world;
 	here.process = getpid();
+	dist__copy_joins();
 	here.thread = pthread_self();
 	world->watch->process = here.process;
 	world->watch->timeout_ns = world->timeout_ns;
@@ -448,6 +472,7 @@ bool dist__sim_watch_part(struct dist__sim_world *world)
 	void *own;
 
 	here.process = getpid();
+	dist__copy_joins();
 	release_signals();
 	world->own_watch = *world->watch;
 	world->own_watch.watcher = 0;

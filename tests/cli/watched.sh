@@ -23,6 +23,22 @@ for command in run check; do
 	expect_err 'timeout: rank 2 has run for [0-9.]+ s without a call'
 done
 
+# A copy by fork() has no part in the job, and the job goes on without it.
+for world in "${simulate[*]}" "--nproc-per-node 3"; do
+	# shellcheck disable=SC2086 # words
+	expect 19 run $world --json "$scratch/json" "$program" copy call 1
+	expect_err 'invalid call: a copy of rank 1 called an operation at'
+	[ "$(jq -c '[.culprits, .sites[0].line]' "$scratch/json")" = \
+		"[[1],$(sed -n '/return dist_all_reduce/=' \
+			tests/support/misbehave.c)]" ] ||
+		fail "a copy: $(<"$scratch/json")"
+	# Not the thread that simulated ranks share.
+	# shellcheck disable=SC2086
+	expect 11 run $world --json "$scratch/json" "$program" thread call 1
+	jq -e '.verdict == "deadlock" and .culprits == [1]' "$scratch/json" \
+		>/dev/null || fail "a thread: $(<"$scratch/json")"
+done
+
 # A real rank says where it was, as well.
 expect 13 run --nproc-per-node 3 --json "$scratch/json" "$wrong" crashes
 expect_err 'rank lost: rank 1 was killed by signal 11'

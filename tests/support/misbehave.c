@@ -2,12 +2,16 @@
 
 #include <lockstep/dist.h>
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-/* The job, and which of its ranks has begun last: they begin in their order. */
+/* The job, and which of its ranks has begun last: simulated ones begin in their
+ * order. */
 struct job {
 	const char *kind, *point;
 	int culprit, next;
@@ -64,6 +68,10 @@ static bool err(const struct job *job, int rank, const char *point)
 		abort(); /* bad: abort */
 	if (is(job, "fpe"))
 		zero = 7 / zero; /* bad: fpe */
+	if (is(job, "thread"))
+		pthread_exit(NULL);
+	if (is(job, "copy") && fork() > 0)
+		(void)wait(NULL); /* for the copy, which goes on */
 	if (is(job, "kill"))
 		(void)raise(SIGKILL);
 	if (is(job, "overflow"))
@@ -115,7 +123,8 @@ static int run(void *arg)
 	struct job *job = arg;
 	struct dist_group *group;
 	enum dist_error error;
-	int rank = job->next++;
+	const char *own = getenv("RANK");
+	int rank = own ? atoi(own) : job->next++;
 	bool left = err(job, rank, "init");
 
 	if (left)

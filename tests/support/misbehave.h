@@ -7,7 +7,8 @@
  * misbehave runs ranks, as the environment says, of which number rank does kind
  * at point, and returns the exit status of the job.
  *
- * Kinds: none, exit0, exit3, return, segv, abort, fpe, kill, overflow, endless.
+ * Kinds: none, exit0, exit3, return, segv, abort, fpe, kill, overflow, endless,
+ * thread (exits), copy (by fork(), which goes on).
  * Points: init, before that; call, before a collective; wait, between issue and
  * wait; group, before a collective of another group, or for segv in it; end,
  * after the last call. The lines at which they happen say "bad: KIND" in
