@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/refuse.h"
+#include "realbackend/wire/port_holder.h"
 
 /* The kernel cuts this down to its own limit. */
 #define BACKLOG 4096
@@ -223,12 +224,16 @@ static int listen_anywhere(int port)
 static enum dist_error explain(const char *host, int port,
 			       struct dist_message *message)
 {
-	if (errno == EADDRINUSE)
+	char holder[128];
+
+	if (errno == EADDRINUSE) {
+		dist__port_holder(port, holder, sizeof holder);
 		return dist__refuse_as(
 			message, DIST_ERR_RENDEZVOUS,
-			"rendezvous: port %.200s:%d is taken by another "
-			"process; choose another, or 0 for a free one",
-			host, port);
+			"rendezvous: port %.200s:%d is taken by %s; choose "
+			"another, or 0 for a free one",
+			host, port, holder);
+	}
 	return dist__refuse_as(message, DIST_ERR_IO,
 			       "rendezvous: cannot listen at %.200s:%d: %s",
 			       host, port, strerror(errno));

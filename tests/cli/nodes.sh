@@ -159,7 +159,7 @@ ends 18 other $id
 says other 'the job there is not "other"'
 agent double "${static[@]}" 1 --nnodes 3 --node-rank 0 "$scratch/place"
 ends 18 double $id
-says double "port 127.0.0.1:$port is taken"
+says double "port 127.0.0.1:$port is taken by process [0-9]+ \(lockstep\)"
 kill $zero
 ends 143 zero $zero
 
