@@ -42,6 +42,14 @@ def stores():
     mine = dist.TCPStore("127.0.0.1", 0, 1, True, limit)
     assert mine.host == "127.0.0.1" and mine.port > 0
     assert mine.timeout == limit
+    mine.set("key", str(rank))  # a store of this rank alone
+    dist.barrier()
+    assert mine.get("key") == str(rank).encode()
+    for other in (dist.TCPStore("nowhere", 2), dist.FileStore("here", 2)):
+        assert not other.check(["sum", "test/key"])
+        other.add("sum", 1)
+        other.wait(["sum"])
+    assert dist.TCPStore("nowhere", 1).check(["test/key"])
 
 
 def drawn():

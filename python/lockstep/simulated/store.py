@@ -1,8 +1,10 @@
-"""torch's stores in a simulation: whatever address a script gives, its ranks
-share the one store of the simulation, where waiting takes simulated time.
+"""torch's stores in a simulation: parts of the one store that its ranks share,
+where waiting takes simulated time. As with torch, stores at one port or in one
+file are one; the store at MASTER_PORT is that of the job.
 """
 
 import datetime
+import itertools
 import os
 import sys
 from ctypes import byref, c_bool, c_char_p, c_int64, c_void_p
@@ -13,7 +15,7 @@ from . import seat
 
 _kept = []
 _NEVER = 2 ** 63 - 1
-_PORT = 29501  # of who asks for any
+_ports = itertools.count()
 
 
 def _nanoseconds(timeout):
@@ -33,8 +35,16 @@ def _bytes(value):
     return value.encode() if isinstance(value, str) else bytes(value)
 
 
-def _keys(keys):
-    return (c_char_p * len(keys))(*map(_bytes, keys)), len(keys)
+def _free_port():
+    """For who asks for any, which nobody else gets: ranks take turns."""
+    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    return 32768 + (next(_ports) * size + rank) % 28232
+
+
+def _at_port(port):
+    """What stands before the keys of the store there."""
+    return ("" if str(port) == os.environ.get("MASTER_PORT")
+            else "port %s/" % port)
 
 
 def install():
@@ -44,14 +54,14 @@ def install():
     rendezvous = sys.modules["torch.distributed.rendezvous"]
 
     class SeatStore(dist.Store):
-        """torch's Store over dist_seat_store_new()."""
+        """torch's Store over dist_seat_store_new(). place: before its keys."""
 
-        def __init__(self, *arguments, **named):
+        def __init__(self, place, timeout):
             super().__init__()
             handle = c_void_p()
             self._check(seat.lib.seat_store_new(byref(handle)), "store")
-            self._handle = handle
-            self.set_timeout(_timeout(arguments, named))
+            self._handle, self._place = handle, place
+            self.set_timeout(timeout)
             # C++ keeps its half of a store, and calls this one.
             _kept.append(self)
 
@@ -70,8 +80,14 @@ def install():
             kind = getattr(dist, "DistStoreError", RuntimeError)
             raise kind("%s: %s" % (what, words))
 
+        def _key(self, key):
+            return self._place.encode() + _bytes(key)
+
+        def _keys(self, keys):
+            return ((c_char_p * len(keys))(*map(self._key, keys)), len(keys))
+
         def clone(self):
-            return SeatStore(timeout=self._timeout)
+            return SeatStore(self._place, self._timeout)
 
         def set_timeout(self, timeout):
             self._timeout = timeout
@@ -84,24 +100,24 @@ def install():
 
         def set(self, key, value):
             value = _bytes(value)
-            self._check(seat.lib.store_set(self._here(), _bytes(key), value,
+            self._check(seat.lib.store_set(self._here(), self._key(key), value,
                                            len(value)), "set")
 
         def get(self, key):
             error, value = seat.take(seat.lib.store_get, self._here(),
-                                     _bytes(key))
+                                     self._key(key))
             self._check(error, "get", [key])
             return value
 
         def add(self, key, amount):
             total = c_int64()
-            self._check(seat.lib.store_add(self._here(), _bytes(key), amount,
+            self._check(seat.lib.store_add(self._here(), self._key(key), amount,
                                            byref(total)), "add")
             return total.value
 
         def compare_set(self, key, expected, desired):
             error, value = seat.take(
-                seat.lib.store_compare_set, self._here(), _bytes(key),
+                seat.lib.store_compare_set, self._here(), self._key(key),
                 _bytes(expected), _bytes(desired))
             self._check(error, "compare_set")
             return value
@@ -109,21 +125,26 @@ def install():
         def check(self, keys):
             there = c_bool()
             self._check(seat.lib.store_check(
-                self._handle, *_keys(keys), byref(there)), "check")
+                self._handle, *self._keys(keys), byref(there)), "check")
             return there.value
 
         def wait(self, keys, timeout=None):
             limit = self._timeout if timeout is None else timeout
             self._check(seat.lib.store_wait(
-                self._here(), *_keys(keys), _nanoseconds(limit)), "wait", keys)
+                self._here(), *self._keys(keys), _nanoseconds(limit)),
+                "wait", keys)
 
         def delete_key(self, key):
             deleted = c_bool()
             self._check(seat.lib.store_delete_key(
-                self._handle, _bytes(key), byref(deleted)), "delete_key")
+                self._handle, self._key(key), byref(deleted)), "delete_key")
             return deleted.value
 
         def num_keys(self):
+            if self._place:
+                raise NotImplementedError(
+                    "lockstep: num_keys: the simulation counts the keys of the "
+                    "store at MASTER_PORT alone")
             number = c_int64()
             self._check(seat.lib.store_num_keys(self._handle, byref(number)),
                         "num_keys")
@@ -150,13 +171,14 @@ def install():
 
     class TCPStore(SeatStore):
         def __init__(self, host_name="localhost", port=0, *arguments, **named):
-            super().__init__(*arguments, **named)
             # A script tells the other ranks a port that it had chosen for it.
-            self.host, self.port = host_name, port or _PORT
+            self.host, self.port = host_name, port or _free_port()
+            super().__init__(_at_port(self.port), _timeout(arguments, named))
 
     class FileStore(SeatStore):
         def __init__(self, file_name, *arguments, **named):
-            super().__init__(*arguments, **named)
+            super().__init__("file %s/" % os.path.abspath(file_name),
+                             _timeout(arguments, named))
             self.path = file_name
 
     def by_place(url, *_, **named):
@@ -165,8 +187,7 @@ def install():
         said = parse_qs(urlparse(url).query)
         rank = int(said.get("rank", [os.environ["RANK"]])[0])
         size = int(said.get("world_size", [os.environ["WORLD_SIZE"]])[0])
-        store = SeatStore(timeout=named.get(
-            "timeout", datetime.timedelta(seconds=300)))
+        store = SeatStore("", _timeout((), named))
         yield store, rank, size
 
     for scheme in ("env", "tcp", "file"):
