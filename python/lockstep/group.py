@@ -19,8 +19,8 @@ import torch
 import torch.distributed as dist
 import torch.distributed.distributed_c10d as c10d
 
-from . import (buckets, charge, eager, events, keys, library, polls, several,
-               source)
+from . import (buckets, charge, eager, events, hook, keys, library, polls,
+               several, source)
 from .arguments import Arguments, agree, by_dtype
 from .library import byref, c_int, c_void_p
 from .work import Done, Waiter, Work
@@ -723,6 +723,7 @@ def make_default(store, rank, size, timeout, name="lockstep"):
         buckets.install()
         eager.install()
         polls.install()
+        source.install()
         if "LOCKSTEP_SEAT" not in os.environ:
             keys.install()
     made = Group(lib, handle.value, rank, size, name)
@@ -736,10 +737,14 @@ def _leave():
     group = default()
     if group is None:
         return
-    if getattr(sys, "last_value", None) is None:
-        group.shutdown()
-    else:
+    if getattr(sys, "last_value", None) is not None:
         group.stop_waiting()
+        return
+    try:
+        group.shutdown()
+    except RuntimeError as error:
+        hook.failures.append(error)
+        sys.excepthook(type(error), error, error.__traceback__)
 
 
 def make_subgroup(ranks, timeout, label=None, name="lockstep", number=""):

@@ -7,6 +7,7 @@ ours there. That gets no list of ranks: so the function that makes every group
 is wrapped, to note it.
 """
 
+import atexit
 import datetime
 import functools
 import importlib.util
@@ -18,12 +19,25 @@ _NCCL_TIMEOUT = datetime.timedelta(minutes=10)
 _TARGET = "torch.distributed.distributed_c10d"
 
 
+# Why the program has failed, once it had ended well.
+failures = []
+
+
 def install():
     """Registers now if torch.distributed is there, else when it comes."""
+    atexit.register(_end)
     if _TARGET in sys.modules:
         register()
     elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+
+
+def _end():
+    """Behind what others have to do at exit, which cannot set the status."""
+    if failures:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(1)
 
 
 class _Finder:

@@ -5,10 +5,12 @@ often of a library that uses torch. A verdict names two lines of it: the
 innermost that is the user's own, and the one of the script that was started.
 """
 
+import functools
 import os
 import sys
 import sysconfig
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _paths = sysconfig.get_paths()
@@ -61,16 +63,54 @@ def _of_library(frame):
     return None, 0
 
 
+def _of_starter(frame):
+    """Where no frame is the user's: file, line that gave the thread this to do,
+    else that started it, else _of_library()."""
+    inner = frame
+    while frame is not None:
+        if frame.f_code is _run_submitted.__code__:
+            return frame.f_locals["site"]
+        frame = frame.f_back
+    return (getattr(threading.current_thread(), _SITE, None)
+            or _of_library(inner))
+
+
+_SITE = "_lockstep_site"  # of a Thread
+
+
+def _run_submitted(site, function, arguments, named):
+    return function(*arguments, **named)
+
+
+def install():
+    """Has threads started and given work from now on know by which line."""
+    start, submit = threading.Thread.start, ThreadPoolExecutor.submit
+
+    @functools.wraps(start)
+    def start_here(self):
+        setattr(self, _SITE, here(sys._getframe(1)))
+        start(self)
+
+    @functools.wraps(submit)
+    def submit_here(self, function, /, *arguments, **named):
+        return submit(self, _run_submitted, here(sys._getframe(1)), function,
+                      arguments, named)
+
+    threading.Thread.start = start_here
+    ThreadPoolExecutor.submit = submit_here
+
+
 def here(frame):
-    """file, line of the innermost user's frame from frame on outwards; of the
-    innermost outside torch and this package if there is none, else None, 0."""
+    """file, line of the innermost user's frame from frame on outwards; if there
+    is none, that of who started the thread, or the innermost outside torch and
+    this package, else None, 0."""
     inner = frame
     while frame is not None:
         file = frame.f_code.co_filename
         if is_users(file) or _is_typed(frame):
             return name_of(file), frame.f_lineno
         frame = frame.f_back
-    return _of_library(inner)
+    return _of_starter(inner)
 
 
 # What the frames of torch's own layers know of the call that they make.
@@ -121,7 +161,7 @@ def place(frame):
             words = _describe(frame, known)
         frame = frame.f_back
     else:
-        return *_of_library(inner), None, 0, words
+        return *_of_starter(inner), None, 0, words
     line = frame.f_lineno
     while frame is not None:
         if frame.f_globals.get("__name__") == "__main__":

@@ -38,6 +38,20 @@ LOCKSTEP_PATIENCE=0.2 expect 0 run --nproc-per-node 2 \
 # A script that has no timeout of its own has that of lockstep run.
 limit=250 expect 12 run --timeout 10 --nproc-per-node 2 tests/torch/late.py
 expect_err 'rank 0 .*all_reduce.* at tests/torch/late.py:11'
+# A call that nobody asks about, in a script that ends well without goodbye.
+aside() { # the line that says so
+	grep -n "# $1\$" tests/torch/aside.py | cut -d: -f1
+}
+expect 11 run --nproc-per-node 2 tests/torch/aside.py left
+expect_err "rank 0 waits in all_reduce.* at tests/torch/aside.py:$(aside left)"
+# A thread in torch's own function: the line that gave it that to do.
+for world in "" "--backend sim --platform star-8"; do
+	for what in submitted started; do
+		# shellcheck disable=SC2086 # words
+		expect 10 run $world --nproc-per-node 2 tests/torch/aside.py $what
+		expect_err "rank 1 called all_reduce.* at tests/torch/aside.py:$(aside $what)"
+	done
+done
 # A wait for a key of torch's store has the script's line.
 for world in "--timeout 4" "--backend sim --platform star-8"; do
 	# shellcheck disable=SC2086 # words
