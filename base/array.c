@@ -19,3 +19,19 @@ void *dist__array_add(void *array, size_t *num, const void *item, size_t size)
 	++*num;
 	return memcpy(items + n * size, item, size);
 }
+
+bool dist__array_room(void *array, size_t *space, size_t num, size_t size)
+{
+	size_t wanted = num > 2 * *space ? num : 2 * *space;
+	void *items;
+
+	if (num <= *space)
+		return true;
+	memcpy(&items, array, sizeof items);
+	items = realloc(items, wanted * size);
+	if (!items)
+		return false;
+	memcpy(array, &items, sizeof items);
+	*space = wanted;
+	return true;
+}

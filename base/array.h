@@ -1,7 +1,8 @@
-/* array.h - arrays that grow by one item at a time. */
+/* array.h - arrays that grow. */
 #ifndef LOCKSTEP_BASE_ARRAY_H
 #define LOCKSTEP_BASE_ARRAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -12,5 +13,12 @@
  * copy; NULL: no memory, and nothing has changed.
  */
 void *dist__array_add(void *array, size_t *num, const void *item, size_t size);
+
+/*
+ * dist__array_room makes room for num items of size bytes in an array that has
+ * room for *space; where that is too few, for twice as many at least. array is
+ * as above; *space is 0 at first. False: no memory, and nothing has changed.
+ */
+bool dist__array_room(void *array, size_t *space, size_t num, size_t size);
 
 #endif

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "sim/gate.h"
 #include "sim/log.h"
 #include "sim/message.h"
@@ -47,17 +48,10 @@ static struct dist__sim_option option_of(const struct dist__sim_pair *pair)
 static bool add_pair(struct dist__sim_chooser *chooser,
 		     struct dist__sim_pair pair)
 {
-	size_t space = chooser->space ? 2 * chooser->space : 64;
-	struct dist__sim_pair *pairs = chooser->pairs;
-
-	if (chooser->num_pairs == chooser->space) {
-		pairs = realloc(pairs, space * sizeof *pairs);
-		if (!pairs)
-			return false;
-		chooser->pairs = pairs;
-		chooser->space = space;
-	}
-	pairs[chooser->num_pairs++] = pair;
+	if (!dist__array_room(&chooser->pairs, &chooser->space,
+			      chooser->num_pairs + 1, sizeof pair))
+		return false;
+	chooser->pairs[chooser->num_pairs++] = pair;
 	return true;
 }
 

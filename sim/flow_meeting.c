@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "sim/actor.h"
 #include "sim/delay_injection.h"
 #include "sim/forecast.h"
@@ -364,18 +365,6 @@ static struct dist__flow_meeting *any_open(const struct dist__sim_flows *flows,
 	return NULL;
 }
 
-static void note_lost(struct dist__sim_flows *flows,
-		      const struct dist__sim_lost *who)
-{
-	struct dist__sim_lost *lost =
-		realloc(flows->lost, (flows->num_lost + 1) * sizeof *lost);
-
-	if (!lost)
-		return;
-	flows->lost = lost;
-	flows->lost[flows->num_lost++] = *who;
-}
-
 void dist__sim_flows_abort(struct dist__sim_rank *rank, uint32_t group)
 {
 	const struct dist__sim_lost key = {rank->joined, group, rank->rank};
@@ -386,7 +375,7 @@ void dist__sim_flows_abort(struct dist__sim_rank *rank, uint32_t group)
 		return;
 	dist__sim_gather_settle(flows);
 	dist__sim_steps_lose(rank, &group);
-	note_lost(flows, &key);
+	(void)dist__array_add(&flows->lost, &flows->num_lost, &key, sizeof key);
 	for (meeting = flows->under_way; meeting; meeting = meeting->next)
 		if (is_of(meeting, &key) && meeting->deserter < 0)
 			meeting->deserter = rank->rank;

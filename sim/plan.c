@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/quantity.h"
 
 #define VERSION "v1"
@@ -12,14 +13,8 @@
 bool dist__sim_plan_add(struct dist__sim_plan *plan,
 			struct dist__sim_choice choice)
 {
-	size_t size = (plan->num_choices + 1) * sizeof plan->choices[0];
-	struct dist__sim_choice *grown = realloc(plan->choices, size);
-
-	if (!grown)
-		return false;
-	grown[plan->num_choices++] = choice;
-	plan->choices = grown;
-	return true;
+	return dist__array_add(&plan->choices, &plan->num_choices, &choice,
+			       sizeof choice);
 }
 
 /* "2.1,5.3", up to end */

@@ -27,6 +27,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/heap.h"
 #include "sim/platform/state.h"
 #include "sim/progress.h"
@@ -294,21 +295,6 @@ static struct line *line_of(struct dist__sim_queues *q, int from, int to)
 
 DIST__HEAP(packets, struct packet *, 2, IS_BEFORE, DIST__HEAP_PUT)
 
-static bool make_room(struct dist__sim_queues *q)
-{
-	size_t space = q->space ? 2 * q->space : 256;
-	struct packet **heap;
-
-	if (q->num < q->space)
-		return true;
-	heap = realloc(q->heap, space * sizeof(struct packet *));
-	if (!heap)
-		return false;
-	q->heap = heap;
-	q->space = space;
-	return true;
-}
-
 static void turn(void *arg);
 
 /* Has turn() called at at_s, unless it will be before. */
@@ -331,7 +317,8 @@ static struct packet *packet_new(struct dist__sim_queues *q)
 {
 	struct packet *packet = q->unused;
 
-	if (!make_room(q))
+	if (!dist__array_room(&q->heap, &q->space, q->num + 1,
+			      sizeof(struct packet *)))
 		return NULL;
 	if (!packet)
 		return malloc(sizeof *packet);

@@ -29,7 +29,7 @@ coll                    | lockstep/ base/ core/ | yaml.h
 model/library           | lockstep/ base/ core/op.h core/fidelity.h coll/algorithm.h coll/profile.h |
 check                   | lockstep/ base/ | jansson.h
 check/recorder          | lockstep/ base/ check/ | jansson.h
-sim/engine              | base/data.h base/hash.h base/heap.h base/input.h | simgrid/ xbt/ xbt.h cxxabi.h sanitizer/
+sim/engine              | base/array.h base/data.h base/hash.h base/heap.h base/input.h | simgrid/ xbt/ xbt.h cxxabi.h sanitizer/
 sim/platform            | lockstep/ base/ model/library/ core/backend.h sim/engine/ | simgrid/ xbt/
 sim                     | lockstep/ base/ model/library/ coll/p2p_backend.h trace/recorder.h core/op.h core/backend.h core/transport.h coll/profile.h core/reduce.h core/fidelity.h core/init_method.h check/record.h check/verdict.h check/outputs.h check/simulated.h check/cause.h check/watch/frames.h check/watch/source.h |
 sim/explore             | lockstep/ base/ coll/profile.h sim/ check/outputs.h check/verdict.h |

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/character.h"
 #include "check/diagnosis.h"
 #include "check/recorder/job.h"
@@ -332,7 +333,7 @@ static bool fill_board(struct job *job, struct check_diagnosis *diagnosis)
 
 struct check_recorder {
 	struct job job;
-	uint32_t room; /* recordings that there is place for */
+	size_t room; /* recordings that there is place for */
 };
 
 struct check_recorder *check_recorder_new(void)
@@ -394,21 +395,6 @@ bool check_recorder_rank(const char *path, uint32_t *rank)
 	return number < CHECK_DUMP_MAX_WORLD;
 }
 
-static bool make_room(struct check_recorder *recorder)
-{
-	uint32_t room = recorder->room ? 2 * recorder->room : 16;
-	struct recording *all;
-
-	if (recorder->job.num_recordings < recorder->room)
-		return true;
-	all = realloc(recorder->job.recordings, room * sizeof *all);
-	if (!all)
-		return false;
-	recorder->job.recordings = all;
-	recorder->room = room;
-	return true;
-}
-
 /* A rank is in each group on which it called. */
 static bool is_member(const struct recording *recording, uint32_t *group)
 {
@@ -461,7 +447,9 @@ bool check_recorder_add(struct check_recorder *recorder, uint32_t rank,
 				 rank);
 			return false;
 		}
-	if (!make_room(recorder)) {
+	if (!dist__array_room(&job->recordings, &recorder->room,
+			      (size_t)job->num_recordings + 1,
+			      sizeof *recording)) {
 		snprintf(message, 256, "no memory for %u dumps",
 			 job->num_recordings + 1);
 		return false;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/quantity.h"
 #include "base/endian.h"
 #include "base/printable.h"
@@ -11,18 +12,7 @@
 
 bool dist__parcel_reserve(struct dist__parcel *parcel, size_t max)
 {
-	unsigned char *grown;
-
-	if (max <= parcel->max)
-		return true;
-	if (max < 2 * parcel->max)
-		max = 2 * parcel->max;
-	grown = realloc(parcel->data, max);
-	if (!grown)
-		return false;
-	parcel->data = grown;
-	parcel->max = max;
-	return true;
+	return dist__array_room(&parcel->data, &parcel->max, max, 1);
 }
 
 void dist__parcel_init(struct dist__parcel *parcel, int32_t code,

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "realbackend/wire/mesh.h"
 
 struct dist__connection *dist__connection_new(struct dist__mesh *mesh, int fd,
@@ -10,18 +11,10 @@ struct dist__connection *dist__connection_new(struct dist__mesh *mesh, int fd,
 					      struct dist__peer *peer)
 {
 	struct dist__connection *connection = calloc(1, sizeof *connection);
-	size_t wanted = 2 * mesh->max_connections + 8;
-	void *grown;
 
-	if (connection && mesh->num_connections == mesh->max_connections) {
-		grown = realloc(mesh->connections,
-				wanted * sizeof(struct dist__connection *));
-		if (grown) {
-			mesh->connections = grown;
-			mesh->max_connections = wanted;
-		}
-	}
-	if (!connection || mesh->num_connections == mesh->max_connections) {
+	if (!connection ||
+	    !dist__array_add(&mesh->connections, &mesh->num_connections,
+			     &connection, sizeof(struct dist__connection *))) {
 		free(connection);
 		close(fd);
 		return NULL;
@@ -30,7 +23,6 @@ struct dist__connection *dist__connection_new(struct dist__mesh *mesh, int fd,
 	connection->state = state;
 	connection->peer = peer;
 	connection->deadline_ns = DIST_TIMEOUT_NEVER;
-	mesh->connections[mesh->num_connections++] = connection;
 	if (state == DIST__STRANGER)
 		mesh->num_strangers++;
 	return connection;

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "core/backend.h"
 #include "realbackend/wire/mesh.h"
 
@@ -143,18 +144,13 @@ static void fail_group_receives(struct dist__mesh *mesh,
 void dist__peer_leave_group(struct dist__mesh *mesh, struct dist__peer *peer,
 			    uint32_t group)
 {
-	uint32_t *groups;
-
 	if (dist__peer_refuses(peer, group))
 		return;
-	groups = realloc(peer->left_groups,
-			 (peer->num_left_groups + 1) * sizeof *groups);
-	if (!groups) {
+	if (!dist__array_add(&peer->left_groups, &peer->num_left_groups, &group,
+			     sizeof group)) {
 		dist__peer_end(mesh, peer, DIST__PEER_LOST, DIST_ERR_PEER_LOST);
 		return;
 	}
-	groups[peer->num_left_groups++] = group;
-	peer->left_groups = groups;
 	fail_group_receives(mesh, peer, group, DIST_ERR_PEER_LOST);
 	fail_group_sends(mesh, peer, group, DIST_ERR_PEER_LOST);
 	dist__matching_any_lost(mesh);

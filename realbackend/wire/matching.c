@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "core/backend.h"
 #include "realbackend/wire/mesh.h"
 
@@ -50,18 +51,13 @@ static bool contradicts(const struct dist__group_state *group,
 struct dist__group_state *dist__matching_group(struct dist__mesh *mesh,
 					       uint32_t id)
 {
-	struct dist__group_state *groups;
+	const struct dist__group_state fresh = {.id = id};
 
 	for (size_t i = 0; i < mesh->num_groups; i++)
 		if (mesh->groups[i].id == id)
 			return &mesh->groups[i];
-	groups = realloc(mesh->groups,
-			 (mesh->num_groups + 1) * sizeof *mesh->groups);
-	if (!groups)
-		return NULL;
-	mesh->groups = groups;
-	groups[mesh->num_groups] = (struct dist__group_state){.id = id};
-	return &groups[mesh->num_groups++];
+	return dist__array_add(&mesh->groups, &mesh->num_groups, &fresh,
+			       sizeof fresh);
 }
 
 /* Whether frame belongs to a later collective of group than this rank is in. */

@@ -181,7 +181,7 @@ struct dist__mesh {
 	int64_t accept_ns; /* no accept() before: no descriptors left */
 	struct dist__peer *peers;
 	struct dist__connection **connections; /* every one with an fd */
-	size_t num_connections, max_connections;
+	size_t num_connections;
 	size_t num_strangers;
 	size_t num_crossed;
 	size_t num_held;       /* connections */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/wait.h"
 #include "realbackend/wire/mesh.h"
@@ -101,21 +102,12 @@ static void kick(struct dist__progress *p)
 
 static bool reserve(struct poller *poller, size_t wanted)
 {
-	void *fds, *who;
+	size_t max = poller->max;
 
-	if (wanted <= poller->max)
-		return true;
-	wanted *= 2;
-	fds = realloc(poller->fds, wanted * sizeof *poller->fds);
-	if (fds)
-		poller->fds = fds;
-	who = realloc(poller->who, wanted * sizeof *poller->who);
-	if (who)
-		poller->who = who;
-	if (!fds || !who)
-		return false;
-	poller->max = wanted;
-	return true;
+	return dist__array_room(&poller->fds, &max, wanted,
+				sizeof *poller->fds) &&
+	       dist__array_room(&poller->who, &poller->max, wanted,
+				sizeof(struct dist__connection *));
 }
 
 static short events_of(const struct dist__connection *connection)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/heap.h"
 
 /* Of actors that run nothing but our own code. */
@@ -239,12 +240,9 @@ void dist__own_at(double time_s, void (*call)(void *arg), void *arg)
 {
 	size_t place = num_timers++;
 
-	if (num_timers > timer_space) {
-		timer_space = timer_space ? 2 * timer_space : 64;
-		timers = realloc(timers, timer_space * sizeof *timers);
-		if (!timers)
-			dist__own_out_of_memory();
-	}
+	if (!dist__array_room(&timers, &timer_space, num_timers,
+			      sizeof *timers))
+		dist__own_out_of_memory();
 	timers_rise(timers, place,
 		    (struct timer){time_s, timers_so_far++, call, arg});
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/heap.h"
 
 /* The struct of which an event is the first member. */
@@ -29,7 +30,8 @@ struct own_entry {
  * cache lines. */
 struct own_events {
 	struct own_entry *heap;
-	uint32_t count, space;
+	uint32_t count;
+	size_t space;
 };
 
 static inline void own_events_put(struct own_entry *heap, size_t place,
@@ -46,19 +48,8 @@ DIST__HEAP(own_events, struct own_entry, 4, OWN_IS_SOONER, own_events_put)
 /* own_events_reserve makes room for count events in total; false: no memory. */
 static inline bool own_events_reserve(struct own_events *events, uint32_t count)
 {
-	uint32_t space = events->space ? events->space : 64;
-	struct own_entry *heap;
-
-	if (count <= events->space)
-		return true;
-	while (space < count)
-		space *= 2;
-	heap = realloc(events->heap, space * sizeof *heap);
-	if (!heap)
-		return false;
-	events->heap = heap;
-	events->space = space;
-	return true;
+	return dist__array_room(&events->heap, &events->space, count,
+				sizeof *events->heap);
 }
 
 /* own_events_set puts event into the heap at time at_s, or moves it there.

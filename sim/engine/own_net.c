@@ -208,19 +208,9 @@ static bool classify(struct own_net *net, struct own_flow *flow)
 /* Makes room for num events: a transfer has one, and one of its class. */
 static bool reserve(struct own_net *net, uint32_t num)
 {
-	uint32_t space = net->stale_space ? 2 * net->stale_space : 64;
-	struct own_flow **stale;
-
-	if (!own_events_reserve(&net->events, num))
-		return false;
-	if (num <= net->stale_space)
-		return true;
-	stale = realloc(net->stale, space * sizeof(struct own_flow *));
-	if (!stale)
-		return false;
-	net->stale = stale;
-	net->stale_space = space;
-	return true;
+	return own_events_reserve(&net->events, num) &&
+	       dist__array_room(&net->stale, &net->stale_space, num,
+				sizeof(struct own_flow *));
 }
 
 static struct own_flow *new_flow(struct own_net *net, uint32_t num_links)

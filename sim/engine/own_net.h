@@ -125,7 +125,8 @@ struct own_net {
 
 	/* ---- changes since the rates were computed */
 	struct own_flow **stale;
-	uint32_t num_stale, stale_space;
+	uint32_t num_stale;
+	size_t stale_space;
 	uint32_t *dirty; /* links on which something changed */
 	uint32_t num_dirty;
 	bool all_again; /* free: all classes that dirty links lead to */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* What the search thinks of an option. */
 enum thought {
 	UNTRIED, /* and need not be tried, as far as is known */
@@ -88,21 +90,6 @@ static void think(struct dist__sim_node *node,
 			node->thoughts[i] = WANTED;
 }
 
-static bool reserve(struct dist__sim_search *search)
-{
-	size_t space = search->space ? 2 * search->space : 64;
-	struct dist__sim_node *nodes;
-
-	if (search->count < search->space)
-		return true;
-	nodes = realloc(search->nodes, space * sizeof *nodes);
-	if (!nodes)
-		return false;
-	search->nodes = nodes;
-	search->space = space;
-	return true;
-}
-
 static bool push(struct dist__sim_search *search,
 		 const struct dist__sim_log *log,
 		 const struct dist__sim_step *step)
@@ -112,7 +99,9 @@ static bool push(struct dist__sim_search *search,
 
 	node.options = malloc(node.count * sizeof *node.options);
 	node.thoughts = calloc(node.count, sizeof *node.thoughts);
-	if (!node.options || !node.thoughts || !reserve(search)) {
+	if (!node.options || !node.thoughts ||
+	    !dist__array_room(&search->nodes, &search->space, search->count + 1,
+			      sizeof node)) {
 		free(node.options);
 		free(node.thoughts);
 		return false;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "sim/platform/state.h"
 
 /* Links of a route; a longer one is passed over. */
@@ -19,18 +20,9 @@ struct hops {
 static enum dist_error add(const struct dist__platform *p, struct hops *hops,
 			   const uint32_t *links, size_t num)
 {
-	if (num == 0)
-		return DIST_OK;
-	if (hops->num + num > hops->space) {
-		size_t space = 2 * (hops->num + num);
-		const struct dist__graph_link **grown =
-			realloc(hops->links, space * sizeof *grown);
-
-		if (!grown)
-			return DIST_ERR_NO_MEMORY;
-		hops->links = grown;
-		hops->space = space;
-	}
+	if (!dist__array_room(&hops->links, &hops->space, hops->num + num,
+			      sizeof(struct dist__graph_link *)))
+		return DIST_ERR_NO_MEMORY;
 	for (size_t i = 0; i < num; i++)
 		hops->links[hops->num++] = &p->graph->links[links[i]];
 	return DIST_OK;

@@ -21,9 +21,7 @@ struct dist__seat_message {
 	int source;
 };
 
-/* Finds a free place in a table of pointers, and makes it longer if there is
- * none. NULL: no memory. */
-static void **find_place(void ***table, uint32_t *num)
+void **dist__seat_place(void ***table, uint32_t *num)
 {
 	void **more;
 	uint32_t i = 0, space;
@@ -103,8 +101,8 @@ static enum dist_error post(struct dist__seat_beside *beside,
 	}
 	/* Others of its threads may have posted meanwhile. */
 	place = error ? NULL
-		      : find_place((void ***)&beside->messages,
-				   &beside->num_messages);
+		      : dist__seat_place((void ***)&beside->messages,
+					 &beside->num_messages);
 	if (!error && !place) {
 		(void)t->ops->wait(t, fresh->request, 0);
 		error = DIST_ERR_NO_MEMORY;
@@ -146,8 +144,8 @@ static enum dist_error event_new(struct dist__seat_beside *beside,
 				 struct dist__transport *t,
 				 struct dist__seat_slot *seat)
 {
-	void **place =
-		find_place((void ***)&beside->events, &beside->num_events);
+	void **place = dist__seat_place((void ***)&beside->events,
+					&beside->num_events);
 
 	if (!place)
 		return DIST_ERR_NO_MEMORY;

@@ -16,6 +16,10 @@ struct dist__seat_beside {
 	uint32_t num_messages, num_events;
 };
 
+/* dist__seat_place finds a free place in a table of pointers, and makes it
+ * longer if there is none. NULL: no memory. */
+void **dist__seat_place(void ***table, uint32_t *num);
+
 /* dist__seat_beside_serve carries out the request in seat, of a thread of
  * process pid, on its rank's transport. Errors: as the transport's calls;
  * INVALID_ARGUMENT (no such number), IO (the memory cannot be read or written).

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 
 /* Memory of the rank, and ours in its place. */
@@ -25,7 +26,7 @@ struct dist__seat_work {
 	struct dist__purpose purpose;
 	int pid;
 	struct range *ranges;
-	size_t num_ranges, space;
+	size_t num_ranges;
 	void *lists[4]; /* copies of tables of the rank's */
 	size_t num_lists;
 };
@@ -120,30 +121,20 @@ static enum dist_error take_tensor(struct dist__seat_work *work,
 				   struct dist_tensor *tensor, bool reads,
 				   bool writes)
 {
-	struct range *range;
 	size_t bytes = tensor->numel * dist_dtype_size(tensor->dtype);
+	struct range range = {
+		.theirs = tensor->data, .bytes = bytes, .comes_back = writes};
 
 	if (!tensor->data || bytes == 0)
 		return DIST_OK;
-	if (work->num_ranges == work->space) {
-		size_t space = work->space ? 2 * work->space : 2;
-
-		range = realloc(work->ranges, space * sizeof *range);
-		if (!range)
-			return DIST_ERR_NO_MEMORY;
-		work->ranges = range;
-		work->space = space;
-	}
-	range = &work->ranges[work->num_ranges];
-	*range = (struct range){.theirs = tensor->data,
-				.ours = malloc(bytes),
-				.bytes = bytes,
-				.comes_back = writes};
-	if (!range->ours)
+	range.ours = malloc(bytes);
+	if (!range.ours || !dist__array_add(&work->ranges, &work->num_ranges,
+					    &range, sizeof range)) {
+		free(range.ours);
 		return DIST_ERR_NO_MEMORY;
-	work->num_ranges++;
-	tensor->data = range->ours;
-	return reads ? dist__seat_read(work->pid, range->ours, range->theirs,
+	}
+	tensor->data = range.ours;
+	return reads ? dist__seat_read(work->pid, range.ours, range.theirs,
 				       bytes)
 		     : DIST_OK;
 }

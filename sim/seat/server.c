@@ -416,29 +416,10 @@ static enum dist_error run(struct server *s, struct served *served)
 	return dist__seat_work_end(work, s->seat);
 }
 
-/* Returns where the next operation in flight goes; NULL: no memory. */
-static struct dist__seat_work **find_place(struct server *s)
-{
-	struct dist__seat_work **more;
-	uint32_t i = 0, space;
-
-	while (i < s->main->num_works && s->main->works[i])
-		i++;
-	if (i == s->main->num_works) {
-		space = i ? 2 * i : 8;
-		more = realloc(s->main->works, space * sizeof *more);
-		if (!more)
-			return NULL;
-		memset(more + i, 0, (space - i) * sizeof *more);
-		s->main->works = more;
-		s->main->num_works = space;
-	}
-	return &s->main->works[i];
-}
-
 static enum dist_error submit(struct server *s, struct served *served)
 {
-	struct dist__seat_work **place = find_place(s);
+	void **place = dist__seat_place((void ***)&s->main->works,
+					&s->main->num_works);
 	struct dist__seat_work *work;
 	enum dist_error error;
 
@@ -455,7 +436,7 @@ static enum dist_error submit(struct server *s, struct served *served)
 		return error;
 	}
 	*place = work;
-	s->seat->work = (uint32_t)(place - s->main->works) + 1;
+	s->seat->work = (uint32_t)(place - (void **)s->main->works) + 1;
 	return DIST_OK;
 }
 
