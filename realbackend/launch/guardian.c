@@ -1,6 +1,8 @@
+#define _GNU_SOURCE /* pipe2 */
 #include "realbackend/launch/guardian.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -8,7 +10,6 @@
 
 #include "base/array.h"
 #include "base/io.h"
-#include "realbackend/wire/socket.h"
 
 static _Noreturn void guard(int fd)
 {
@@ -35,7 +36,7 @@ bool dist__guardian_start(struct dist__guardian *guardian)
 	sigset_t all, before;
 	int ends[2], error;
 
-	if (pipe(ends) != 0)
+	if (pipe2(ends, O_CLOEXEC) != 0)
 		return false;
 	/* Deaf to all but SIGKILL. */
 	sigfillset(&all);
@@ -49,7 +50,7 @@ bool dist__guardian_start(struct dist__guardian *guardian)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(ends[0]);
 	guardian->fd = ends[1];
-	if (guardian->pid > 0 && dist__socket_cloexec(ends[1], true))
+	if (guardian->pid > 0)
 		return true;
 	close(ends[1]);
 	guardian->pid = 0;

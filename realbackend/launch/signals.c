@@ -1,11 +1,10 @@
+#define _GNU_SOURCE /* pipe2 */
 #include "realbackend/launch/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "realbackend/wire/socket.h"
 
 /* A handler has no argument of ours; -1: nothing is caught. */
 static volatile sig_atomic_t pipe_end = -1;
@@ -20,20 +19,6 @@ static void on_signal(int number)
 	n = write((int)pipe_end, &byte, 1);
 	(void)n;
 	errno = error;
-}
-
-static bool open_pipe(int ends[2])
-{
-	if (pipe(ends) != 0)
-		return false;
-	for (int i = 0; i < 2; i++)
-		if (!dist__socket_cloexec(ends[i], true) ||
-		    fcntl(ends[i], F_SETFL, O_NONBLOCK) != 0) {
-			close(ends[0]);
-			close(ends[1]);
-			return false;
-		}
-	return true;
 }
 
 /* Whether a signal that is handled like this may be caught. */
@@ -51,7 +36,7 @@ bool dist__signals_catch(struct dist__signals *signals, const int *numbers,
 	struct sigaction action;
 	int ends[2];
 
-	if (pipe_end >= 0 || !open_pipe(ends))
+	if (pipe_end >= 0 || pipe2(ends, O_CLOEXEC | O_NONBLOCK))
 		return false;
 	signals->fd = ends[0];
 	signals->write_fd = ends[1];

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* pipe2 */
 #include "realbackend/launch/streams.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 
 #include "base/refuse.h"
 #include "base/variable.h"
-#include "realbackend/wire/socket.h"
 
 #define PATH_SIZE 4096
 
@@ -237,13 +237,11 @@ bool dist__relay_open(struct dist__relay *output, const char *prefix,
 	output->log = log;
 	snprintf(output->prefix, sizeof output->prefix, "%s", prefix);
 	output->line = malloc(DIST__OUTPUT_LINE);
-	if (!output->line || pipe(ends) != 0)
+	if (!output->line || pipe2(ends, O_CLOEXEC) != 0)
 		return false;
 	output->fd = ends[0];
 	*write_fd = ends[1];
-	return dist__socket_cloexec(ends[0], true) &&
-	       dist__socket_cloexec(ends[1], true) &&
-	       fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
+	return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
 static void write_all(struct dist__relay *output, int fd, const char *text,

@@ -12,8 +12,10 @@
 #include "realbackend/store/store_server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -35,8 +37,8 @@
 
 struct dist__store_server {
 	int listener;
-	int wake[2]; /* a byte comes: stop */
-	int spare;   /* given up to tell who finds no room; -1: it has been */
+	int wake;  /* an event: stop */
+	int spare; /* given up to tell who finds no room; -1: it has been */
 	pthread_t thread;
 	struct dist__service service;
 	int64_t failed_ns; /* when the rendezvous failed; 0: it has not */
@@ -213,8 +215,7 @@ static int64_t prepare(struct dist__store_server *server)
 
 	if (server->failed_ns && server->failed_ns + LINGER_NS > now_ns)
 		until_ns = server->failed_ns + LINGER_NS;
-	server->fds[0] =
-		(struct pollfd){.fd = server->wake[0], .events = POLLIN};
+	server->fds[0] = (struct pollfd){.fd = server->wake, .events = POLLIN};
 	server->fds[1] = (struct pollfd){.fd = room ? server->listener : -1,
 					 .events = POLLIN};
 	for (size_t i = 0; i < server->num_sessions; i++) {
@@ -292,9 +293,8 @@ static void release(struct dist__store_server *server)
 {
 	for (size_t i = 0; i < server->num_sessions; i++)
 		dist__session_free(server->sessions[i]);
-	for (int i = 0; i < 2; i++)
-		if (server->wake[i] >= 0)
-			close(server->wake[i]);
+	if (server->wake >= 0)
+		close(server->wake);
 	if (server->spare >= 0)
 		close(server->spare);
 	close(server->listener);
@@ -302,17 +302,6 @@ static void release(struct dist__store_server *server)
 	free(server->sessions);
 	free(server->fds);
 	free(server);
-}
-
-static bool open_pipe(struct dist__store_server *server)
-{
-	if (pipe(server->wake) != 0)
-		return false;
-	server->spare = dup(server->wake[0]);
-	return server->spare >= 0 &&
-	       dist__socket_cloexec(server->wake[0], true) &&
-	       dist__socket_cloexec(server->wake[1], true) &&
-	       dist__socket_cloexec(server->spare, true);
 }
 
 /* Lets the leader in, by the way that is its own. */
@@ -353,7 +342,8 @@ enum dist_error dist__store_server_lead(int listener,
 		return DIST_ERR_NO_MEMORY;
 	}
 	fresh->listener = listener;
-	fresh->wake[0] = fresh->wake[1] = fresh->spare = -1;
+	fresh->wake = eventfd(0, EFD_CLOEXEC);
+	fresh->spare = fcntl(fresh->wake, F_DUPFD_CLOEXEC, 0);
 	error = dist__service_init(&fresh->service,
 				   agents ? agents->run : NULL);
 	fresh->sessions = calloc(MAX_SESSIONS, sizeof *fresh->sessions);
@@ -362,7 +352,7 @@ enum dist_error dist__store_server_lead(int listener,
 	fresh->fds = calloc(MAX_SESSIONS + 2, sizeof *fresh->fds);
 	if (!error && (!fresh->sessions || !fresh->fds))
 		error = DIST_ERR_NO_MEMORY;
-	if (!error && (!open_pipe(fresh) ||
+	if (!error && (fresh->spare < 0 ||
 		       !dist__thread_start(&fresh->thread, run, fresh)))
 		error = DIST_ERR_IO;
 	if (error) {
@@ -375,13 +365,9 @@ enum dist_error dist__store_server_lead(int listener,
 
 void dist__store_server_stop(struct dist__store_server *server)
 {
-	ssize_t n;
-
 	if (!server)
 		return;
-	do
-		n = write(server->wake[1], "", 1);
-	while (n < 0 && errno == EINTR);
+	(void)eventfd_write(server->wake, 1);
 	pthread_join(server->thread, NULL);
 	release(server);
 }

@@ -1,10 +1,9 @@
 #include "realbackend/wire/progress.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -59,7 +58,7 @@ static const struct patience own = {
 static const struct patience shared = {
 	.taken_ns = 8000000, .looks = 1, .turns = 16};
 
-/* What one thread polls. Entry 0 is the wake-up pipe, 1 the listener. */
+/* What one thread polls. Entry 0 is the wake-up event, 1 the listener. */
 struct poller {
 	struct pollfd *fds;
 	struct dist__connection **who;
@@ -77,8 +76,8 @@ struct dist__progress {
 	bool led;         /* a thread other than the background one leads, */
 	bool led_idly;    /* which waits for what may come at any time: */
 	bool claimed;     /* another waits for what it needs, and will lead */
-	int wake[2];
-	bool woken; /* a byte lies in the pipe */
+	int wake;         /* an event */
+	bool woken;       /* it has happened */
 	struct poller front, back;
 
 	pthread_t background;
@@ -90,14 +89,10 @@ struct dist__progress {
 
 static void kick(struct dist__progress *p)
 {
-	ssize_t n;
-
 	if (p->woken || !p->polling)
 		return;
 	p->woken = true;
-	do
-		n = write(p->wake[1], "", 1);
-	while (n < 0 && errno == EINTR);
+	(void)eventfd_write(p->wake, 1);
 }
 
 static bool reserve(struct poller *poller, size_t wanted)
@@ -133,7 +128,7 @@ static void gather(struct dist__progress *p, struct poller *poller,
 
 	/* Without memory those that fit are polled. */
 	(void)reserve(poller, mesh->num_connections + 2);
-	poller->fds[0] = (struct pollfd){.fd = p->wake[0], .events = POLLIN};
+	poller->fds[0] = (struct pollfd){.fd = p->wake, .events = POLLIN};
 	poller->fds[1] = (struct pollfd){
 		.fd = dist__handshake_accepts(mesh, now_ns) ? mesh->listener
 							    : -1,
@@ -182,10 +177,9 @@ static void handle(struct dist__progress *p, struct poller *poller)
 	struct dist__mesh *mesh = p->mesh;
 
 	if (poller->fds[0].revents) {
-		char byte;
+		eventfd_t times;
 
-		while (read(p->wake[0], &byte, 1) > 0)
-			;
+		(void)eventfd_read(p->wake, &times);
 		p->woken = false;
 	}
 	for (size_t i = 2; i < poller->num; i++)
@@ -209,7 +203,7 @@ static int64_t next_timer(const struct dist__mesh *mesh)
 /*
  * Polls once, until deadline_ns at most, and serves what is ready. The mutex is
  * released meanwhile. The background thread leaves everything to a leader that
- * has come up since, the wake-up byte included.
+ * has come up since, the wake-up event included.
  */
 static void look(struct dist__progress *p, struct poller *poller,
 		 int64_t deadline_ns)
@@ -529,24 +523,11 @@ void dist__progress_posted(struct dist__progress *p,
 
 /* ---- life --------------------------------------------------------------- */
 
-static bool make_pipe(int wake[2])
-{
-	if (pipe(wake) != 0) {
-		wake[0] = wake[1] = -1;
-		return false;
-	}
-	for (int i = 0; i < 2; i++)
-		if (!dist__socket_cloexec(wake[i], true) ||
-		    fcntl(wake[i], F_SETFL, O_NONBLOCK) != 0)
-			return false;
-	return true;
-}
-
 enum dist_error dist__progress_new(struct dist__mesh *mesh, bool crowded,
 				   struct dist__progress **progress)
 {
 	struct dist__progress *p = calloc(1, sizeof *p);
-	bool piped;
+	bool woken;
 
 	if (!p)
 		return DIST_ERR_NO_MEMORY;
@@ -555,10 +536,11 @@ enum dist_error dist__progress_new(struct dist__mesh *mesh, bool crowded,
 	dist__condition_init(&p->mesh->announced);
 	dist__condition_init(&p->needed);
 	dist__condition_init(&p->mesh->idle);
-	piped = make_pipe(p->wake);
-	if (!piped || !reserve(&p->front, 8) || !reserve(&p->back, 8)) {
+	p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	woken = p->wake >= 0;
+	if (!woken || !reserve(&p->front, 8) || !reserve(&p->back, 8)) {
 		dist__progress_free(p);
-		return piped ? DIST_ERR_NO_MEMORY : DIST_ERR_IO;
+		return woken ? DIST_ERR_NO_MEMORY : DIST_ERR_IO;
 	}
 	*progress = p;
 	return DIST_OK;
@@ -583,9 +565,8 @@ void dist__progress_free(struct dist__progress *p)
 {
 	if (!p)
 		return;
-	for (int i = 0; i < 2; i++)
-		if (p->wake[i] >= 0)
-			close(p->wake[i]);
+	if (p->wake >= 0)
+		close(p->wake);
 	pthread_cond_destroy(&p->mesh->announced);
 	pthread_cond_destroy(&p->needed);
 	pthread_cond_destroy(&p->mesh->idle);
