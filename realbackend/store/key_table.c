@@ -1,23 +1,22 @@
+#define _GNU_SOURCE /* tdestroy */
 #include "realbackend/store/key_table.h"
 
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Chains grow with the number of keys; a store of one job has few. */
-#define BUCKETS 1024
-
-struct entry {
-	struct entry *next;
-	size_t key_len, value_len;
+struct stored {
+	struct dist__bytes key;
+	size_t value_len;
 	unsigned char *value; /* owned */
-	unsigned char key[];
+	unsigned char text[]; /* of the key */
 };
 
 struct dist__table {
+	void *root;          /* of the tree of entries: search.h */
 	size_t count, bytes; /* of keys and values */
 	size_t most_keys, most_bytes;
-	struct entry *buckets[BUCKETS];
 };
 
 struct dist__table *dist__table_new(void)
@@ -35,63 +34,51 @@ void dist__table_limit(struct dist__table *table, size_t keys, size_t bytes)
 	table->most_bytes = bytes;
 }
 
-static void entry_free(struct entry *entry)
+static void entry_free(void *node)
 {
+	struct stored *entry = node;
+
 	free(entry->value);
 	free(entry);
 }
 
 void dist__table_free(struct dist__table *table)
 {
-	if (!table)
-		return;
-	for (size_t i = 0; i < BUCKETS; i++)
-		while (table->buckets[i]) {
-			struct entry *entry = table->buckets[i];
-
-			table->buckets[i] = entry->next;
-			entry_free(entry);
-		}
+	if (table)
+		tdestroy(table->root, entry_free);
 	free(table);
 }
 
-static size_t bucket_of(struct dist__bytes key)
+/* Of keys; an entry begins with its own. */
+static int compare(const void *a, const void *b)
 {
-	/* FNV-1a: draft-eastlake-fnv. */
-	uint32_t hash = UINT32_C(2166136261);
+	const struct dist__bytes *x = a, *y = b;
 
-	for (size_t i = 0; i < key.len; i++)
-		hash = (hash ^ key.data[i]) * UINT32_C(16777619);
-	return hash % BUCKETS;
+	if (x->len != y->len)
+		return x->len < y->len ? -1 : 1;
+	return x->len ? memcmp(x->data, y->data, x->len) : 0;
 }
 
-static bool same(struct dist__bytes a, struct dist__bytes b)
+static struct stored *find(const struct dist__table *table,
+			   struct dist__bytes key)
 {
-	return a.len == b.len && (!a.len || !memcmp(a.data, b.data, a.len));
+	struct stored *const *node = tfind(&key, &table->root, compare);
+
+	return node ? *node : NULL;
 }
 
-static struct entry *find(const struct dist__table *table,
-			  struct dist__bytes key)
+static struct stored *insert(struct dist__table *table, struct dist__bytes key)
 {
-	struct entry *entry = table->buckets[bucket_of(key)];
-
-	while (entry &&
-	       !same((struct dist__bytes){entry->key, entry->key_len}, key))
-		entry = entry->next;
-	return entry;
-}
-
-static struct entry *insert(struct dist__table *table, struct dist__bytes key)
-{
-	struct entry *entry = calloc(1, sizeof *entry + key.len);
-	size_t bucket = bucket_of(key);
+	struct stored *entry = calloc(1, sizeof *entry + key.len);
 
 	if (!entry)
 		return NULL;
-	entry->key_len = key.len;
-	memcpy(entry->key, key.data, key.len);
-	entry->next = table->buckets[bucket];
-	table->buckets[bucket] = entry;
+	memcpy(entry->text, key.data, key.len);
+	entry->key = (struct dist__bytes){entry->text, key.len};
+	if (!tsearch(entry, &table->root, compare)) {
+		free(entry);
+		return NULL;
+	}
 	table->count++;
 	table->bytes += key.len;
 	return entry;
@@ -99,7 +86,7 @@ static struct entry *insert(struct dist__table *table, struct dist__bytes key)
 
 /* Whether there is room for value under key, which entry has now; NULL: it is
  * new. What becomes no longer always has. */
-static bool fits(const struct dist__table *table, const struct entry *entry,
+static bool fits(const struct dist__table *table, const struct stored *entry,
 		 struct dist__bytes key, struct dist__bytes value)
 {
 	size_t before = entry ? entry->value_len : 0;
@@ -116,7 +103,7 @@ static bool fits(const struct dist__table *table, const struct entry *entry,
 bool dist__table_set(struct dist__table *table, struct dist__bytes key,
 		     struct dist__bytes value)
 {
-	struct entry *entry = find(table, key);
+	struct stored *entry = find(table, key);
 	unsigned char *copy;
 
 	if (!fits(table, entry, key, value))
@@ -140,7 +127,7 @@ bool dist__table_set(struct dist__table *table, struct dist__bytes key,
 bool dist__table_get(const struct dist__table *table, struct dist__bytes key,
 		     struct dist__bytes *value)
 {
-	const struct entry *entry = find(table, key);
+	const struct stored *entry = find(table, key);
 
 	if (!entry)
 		return false;
@@ -151,15 +138,12 @@ bool dist__table_get(const struct dist__table *table, struct dist__bytes key,
 
 bool dist__table_delete(struct dist__table *table, struct dist__bytes key)
 {
-	struct entry *entry = find(table, key);
-	struct entry **link = &table->buckets[bucket_of(key)];
+	struct stored *entry = find(table, key);
 
 	if (!entry)
 		return false;
-	while (*link != entry)
-		link = &(*link)->next;
-	*link = entry->next;
-	table->bytes -= entry->key_len + entry->value_len;
+	(void)tdelete(entry, &table->root, compare);
+	table->bytes -= entry->key.len + entry->value_len;
 	entry_free(entry);
 	table->count--;
 	return true;
@@ -191,7 +175,7 @@ enum dist_error dist__table_plan(const struct dist__table *table,
 		change->sets = true;
 		break;
 	case DIST__STORE_COMPARE_SET:
-		change->sets = there ? same(value, request->expected)
+		change->sets = there ? compare(&value, &request->expected) == 0
 				     : request->expected.len == 0;
 		request->found = change->sets ? request->value : value;
 		break;
