@@ -1,5 +1,5 @@
 /* python_notes.h - what Python ranks write for their launcher: their stacks on
- * request (python_stacks.h), and the exception that ended them. Private to
+ * request (status_request.c), and the exception that ended them. Private to
  * realbackend/launch/. */
 #ifndef LOCKSTEP_LAUNCH_PYTHON_NOTES_H
 #define LOCKSTEP_LAUNCH_PYTHON_NOTES_H
