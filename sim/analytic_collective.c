@@ -8,7 +8,6 @@
 #include "model/library/library.h"
 #include "sim/actor.h"
 #include "sim/forecast.h"
-#include "sim/gate.h"
 #include "sim/progress.h"
 
 /* What the ranks have in common. */
@@ -166,25 +165,13 @@ dist__sim_analytic_of(struct dist__sim_rank *rank,
 
 /* ---- rounds ------------------------------------------------------------ */
 
-/* Others run while a gate is opened, and may take themselves out. */
-static void wake(struct dist__sim_world *world, struct dist__sim_round *round)
-{
-	while (round->waiters) {
-		struct dist__sim_waiter *first = round->waiters;
-
-		round->waiters = first->next;
-		first->is_out = true;
-		dist__sim_gate_open(world, first->gate);
-	}
-}
-
 static void fail(struct dist__sim_analytic *meeting,
 		 struct dist__sim_round *round, enum dist_error error)
 {
 	if (round->begun || round->complete || round->error)
 		return;
 	round->error = error;
-	wake(meeting->world, round);
+	dist__sim_list_open(meeting->world, &round->waiters);
 }
 
 static struct dist__sim_round *find_round(struct dist__sim_analytic *meeting,
@@ -274,7 +261,7 @@ static void pass_turn(void *arg, bool well)
 	round->end_s = round->carriage.end_s;
 	round->complete = true;
 	meeting->end_s = round->end_s;
-	wake(world, round);
+	dist__sim_list_open(world, &round->waiters);
 	meeting->turn = round->behind;
 	dist__sim_round_drop(meeting, round);
 	if (meeting->turn)
@@ -321,7 +308,7 @@ static void complete(struct dist__sim_analytic *meeting,
 	round->end_s = round->start_s + takes_s;
 	round->complete = true;
 	meeting->end_s = round->end_s;
-	wake(meeting->world, round);
+	dist__sim_list_open(meeting->world, &round->waiters);
 }
 
 static void bring(const struct dist__sim_analytic *meeting,
@@ -445,23 +432,6 @@ bool dist__sim_round_over(const struct dist__sim_world *world,
 	       (round->complete && dist__engine->now_s() >= round->end_s);
 }
 
-/* Until the last rank has come. */
-static void wait_at_gate(struct dist__sim_world *world,
-			 struct dist__sim_round *round, int64_t deadline_ns)
-{
-	struct dist__sim_actor *actor = dist__engine->self();
-	struct dist__sim_waiter self = {&actor->gate, round->waiters, false};
-	struct dist__sim_waiter **link = &round->waiters;
-
-	round->waiters = &self;
-	dist__sim_gate_wait(world, &actor->gate, deadline_ns);
-	if (self.is_out)
-		return;
-	while (*link != &self)
-		link = &(*link)->next;
-	*link = self.next;
-}
-
 enum dist_error dist__sim_round_wait(struct dist__sim_rank *rank,
 				     struct dist__sim_round *round,
 				     int64_t deadline_ns)
@@ -481,7 +451,8 @@ enum dist_error dist__sim_round_wait(struct dist__sim_rank *rank,
 			dist__engine->sleep(left_s < until_s ? left_s
 							     : until_s);
 		} else
-			wait_at_gate(world, round, deadline_ns);
+			dist__sim_list_wait(world, &round->waiters,
+					    deadline_ns);
 		dist__sim_watch_note(rank);
 	}
 	return world->ended ? world->end_error : round->error;
@@ -600,7 +571,7 @@ static void lose_round(struct dist__sim_analytic *meeting,
 static void end_round(struct dist__sim_analytic *meeting,
 		      struct dist__sim_round *round)
 {
-	wake(meeting->world, round);
+	dist__sim_list_open(meeting->world, &round->waiters);
 }
 
 static bool has_member(const struct dist__sim_analytic *meeting, int rank)

@@ -12,12 +12,7 @@
 #include "sim/traffic.h"
 #include "sim/world.h"
 
-/* A rank that waits for others; lives on the stack of its wait. */
-struct dist__sim_waiter {
-	struct dist__engine_gate *gate;
-	struct dist__sim_waiter *next;
-	bool is_out; /* no longer in the list */
-};
+struct dist__sim_waiter;
 
 /* One collective. */
 struct dist__sim_round {

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "sim/gate.h"
 #include "sim/log.h"
 #include "sim/message.h"
 #include "sim/note.h"

@@ -16,11 +16,9 @@
 #include "sim/copy.h"
 #include "sim/flow.h"
 #include "sim/forecast.h"
-#include "sim/gate.h"
 #include "sim/message.h"
 #include "sim/note.h"
 #include "sim/progress.h"
-#include "sim/strict.h"
 #include "sim/world.h"
 
 /* ---- would it end if sends were buffered? -------------------------------- */

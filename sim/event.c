@@ -6,20 +6,13 @@
 
 #include "sim/actor.h"
 #include "sim/forecast.h"
-#include "sim/gate.h"
 #include "sim/lane.h"
 #include "sim/progress.h"
-
-/* An actor that waits; on its stack. */
-struct waiter {
-	struct waiter *next;
-	struct dist__sim_actor *actor;
-};
 
 struct dist__event {
 	struct dist__sim_world *world;
 	bool happened;
-	struct waiter *waiters;
+	struct dist__sim_waiter *waiters;
 };
 
 static enum dist_error create(struct dist__transport *t,
@@ -34,56 +27,38 @@ static enum dist_error create(struct dist__transport *t,
 	return DIST_OK;
 }
 
-static void leave(struct dist__event *event, const struct waiter *waiter)
-{
-	struct waiter **link = &event->waiters;
-
-	while (*link && *link != waiter)
-		link = &(*link)->next;
-	if (*link)
-		*link = waiter->next;
-}
-
 static enum dist_error wait_for(struct dist__event *event, int64_t deadline_ns,
 				bool gives_up)
 {
 	struct dist__sim_world *world = event->world;
-	struct waiter waiter = {.actor = dist__engine->self()};
+	struct dist__sim_actor *actor = dist__engine->self();
 	bool alarm;
 
-	dist__sim_pay(waiter.actor);
+	dist__sim_pay(actor);
 	while (!event->happened && !world->ended &&
 	       !dist__sim_is_late(world, deadline_ns)) {
-		waiter.next = event->waiters;
-		event->waiters = &waiter;
 		/* Its alarm is something that can move. */
 		alarm = gives_up && !world->is_patient;
 		if (alarm)
 			dist__sim_unblock(world);
-		dist__sim_gate_wait(world, &waiter.actor->gate, deadline_ns);
+		dist__sim_list_wait(world, &event->waiters, deadline_ns);
 		if (alarm)
 			(void)dist__sim_block(world);
-		leave(event, &waiter);
-		dist__sim_watch_note(waiter.actor->rank);
+		dist__sim_watch_note(actor->rank);
 	}
 	if (event->happened)
 		return DIST_OK;
 	if (world->ended)
 		return world->end_error;
-	if (waiter.actor == &waiter.actor->rank->actor)
-		dist__sim_note_timeout(waiter.actor->rank);
+	if (actor == &actor->rank->actor)
+		dist__sim_note_timeout(actor->rank);
 	return DIST_ERR_TIMEOUT;
 }
 
 static void set(struct dist__event *event)
 {
-	struct waiter *waiter;
-
 	event->happened = true;
-	while ((waiter = event->waiters) != NULL) {
-		event->waiters = waiter->next;
-		dist__sim_gate_open(event->world, &waiter->actor->gate);
-	}
+	dist__sim_list_open(event->world, &event->waiters);
 }
 
 static void free_event(struct dist__event *event)

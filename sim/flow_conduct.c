@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/gate.h"
 #include "sim/progress.h"
 
 /* SimGrid takes instants closer than this for one: surf/precision. */

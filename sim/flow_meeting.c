@@ -10,7 +10,6 @@
 #include "sim/actor.h"
 #include "sim/delay_injection.h"
 #include "sim/forecast.h"
-#include "sim/gate.h"
 #include "sim/progress.h"
 
 struct dist__sim_flows *dist__sim_flows_new(struct dist__sim_world *world)

@@ -1,5 +1,6 @@
 /*
- * forecast.h - how the job would end without deadlines. Private to sim/.
+ * forecast.h - how the job would end without deadlines, or without buffered
+ * sends. Private to sim/.
  */
 #ifndef LOCKSTEP_SIM_FORECAST_H
 #define LOCKSTEP_SIM_FORECAST_H
@@ -31,5 +32,13 @@ struct check_facts dist__sim_facts(const struct dist__sim_world *world);
 /* dist__sim_note_lost adds to *facts that rank is lost, and how it ended. */
 void dist__sim_note_lost(const struct dist__sim_world *world, int rank,
 			 struct check_facts *facts);
+
+/* dist__sim_note_buffered notes that a send is buffered; in the copy that tries
+ * it without buffers, the send will wait. */
+void dist__sim_note_buffered(struct dist__sim_world *world);
+
+/* dist__sim_warning returns a warning about a job that ended well, but would
+ * not if sends waited for their receives; the caller frees it. NULL: none. */
+char *dist__sim_warning(struct dist__sim_world *world);
 
 #endif

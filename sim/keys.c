@@ -5,7 +5,6 @@
 #include "sim/keys.h"
 
 #include "lockstep/store.h"
-#include "sim/gate.h"
 #include "sim/note.h"
 #include "sim/progress.h"
 #include "sim/run.h"

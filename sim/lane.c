@@ -15,7 +15,6 @@
 #include "sim/actor.h"
 #include "sim/delay_injection.h"
 #include "sim/forecast.h"
-#include "sim/gate.h"
 #include "sim/progress.h"
 
 struct dist__lane {

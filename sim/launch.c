@@ -26,7 +26,6 @@
 #include "sim/message.h"
 #include "sim/forecast.h"
 #include "sim/formula.h"
-#include "sim/gate.h"
 #include "sim/note.h"
 #include "sim/progress.h"
 #include "sim/queues.h"

@@ -23,12 +23,10 @@
 #include <string.h>
 
 #include "sim/forecast.h"
-#include "sim/gate.h"
 #include "sim/note.h"
 #include "sim/progress.h"
 #include "sim/queues.h"
 #include "sim/request.h"
-#include "sim/strict.h"
 
 static struct dist__sim_rank *addressee(const struct dist__request *message)
 {

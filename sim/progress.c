@@ -86,3 +86,52 @@ void dist__sim_part(struct dist__sim_world *world)
 	if (!world->ended)
 		world->ops->end(world, DIST_ERR_ABORTED, DIST_EXIT_OK);
 }
+
+/* ---- gates --------------------------------------------------------------- */
+
+void dist__sim_gate_wait(struct dist__sim_world *world,
+			 struct dist__engine_gate *gate, int64_t deadline_ns)
+{
+	if (!dist__sim_block(world))
+		return;
+	if (!dist__engine->wait_at(gate,
+				   dist__sim_seconds_until(world, deadline_ns)))
+		dist__sim_unblock(world);
+}
+
+void dist__sim_gate_open(struct dist__sim_world *world,
+			 struct dist__engine_gate *gate)
+{
+	if (!gate->waiter)
+		return;
+	dist__sim_unblock(world);
+	dist__engine->open(gate);
+}
+
+void dist__sim_list_wait(struct dist__sim_world *world,
+			 struct dist__sim_waiter **list, int64_t deadline_ns)
+{
+	struct dist__sim_actor *actor = dist__engine->self();
+	struct dist__sim_waiter self = {&actor->gate, *list, false};
+
+	*list = &self;
+	dist__sim_gate_wait(world, &actor->gate, deadline_ns);
+	if (self.is_out)
+		return;
+	while (*list != &self)
+		list = &(*list)->next;
+	*list = self.next;
+}
+
+/* Others run while a gate is opened, and may take themselves out. */
+void dist__sim_list_open(struct dist__sim_world *world,
+			 struct dist__sim_waiter **list)
+{
+	while (*list) {
+		struct dist__sim_waiter *first = *list;
+
+		*list = first->next;
+		first->is_out = true;
+		dist__sim_gate_open(world, first->gate);
+	}
+}

@@ -52,4 +52,27 @@ static inline void dist__sim_watch_note(const struct dist__sim_rank *rank)
 	watch->steps++;
 }
 
+/* dist__sim_gate_wait waits until the gate opens, deadline_ns passes, or the
+ * world ends; the caller checks which. */
+void dist__sim_gate_wait(struct dist__sim_world *world,
+			 struct dist__engine_gate *gate, int64_t deadline_ns);
+
+/* dist__sim_gate_open lets the waiting actor go on, if there is one. */
+void dist__sim_gate_open(struct dist__sim_world *world,
+			 struct dist__engine_gate *gate);
+
+/* An actor that waits for what happens once; on its stack. */
+struct dist__sim_waiter {
+	struct dist__engine_gate *gate;
+	struct dist__sim_waiter *next;
+	bool is_out; /* no longer in the list */
+};
+
+/* dist__sim_list_wait waits among those of a list, as at a gate;
+ * dist__sim_list_open lets them all go on. */
+void dist__sim_list_wait(struct dist__sim_world *world,
+			 struct dist__sim_waiter **list, int64_t deadline_ns);
+void dist__sim_list_open(struct dist__sim_world *world,
+			 struct dist__sim_waiter **list);
+
 #endif

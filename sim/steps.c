@@ -73,7 +73,7 @@ bool dist__sim_has_steps(const struct dist__sim_world *world,
 			 const struct dist__flow *flow)
 {
 	/* Of one with a root, a rank may be through before others come if its
-	 * sends are buffered: what_if.c looks into channels for those. */
+	 * sends are buffered: ending.c looks into channels for those. */
 	bool steps = dist__engine->pass && !world->plan && !world->log &&
 		     !world->may_part && flow->is_exact && flow->root < 0;
 

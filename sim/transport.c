@@ -8,7 +8,7 @@
  * mostly go without calls (steps.c). Messages of the program are
  * message.c's, and so are those of a collective that fill the profile's window,
  * or go over links that have queues; and all of them in a copy in which no send
- * waits (what_if.c).
+ * waits (ending.c).
  */
 #include "sim/transport.h"
 

@@ -140,7 +140,7 @@ struct dist__sim_world {
 	bool is_copy;       /* this process is a forked copy; see copy.c */
 	int news;           /* of a copy: the pipe to report to */
 	bool is_patient;    /* a copy without deadlines; see forecast.c */
-	bool is_loose;      /* a copy in which no send waits; see what_if.c */
+	bool is_loose;      /* a copy in which no send waits; see ending.c */
 	int late_rank;      /* in a patient copy: the rank that was late */
 	bool *awaited;      /* by rank: the late rank still waits for it */
 

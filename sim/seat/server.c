@@ -21,7 +21,6 @@
 #include "base/clock.h"
 #include "lockstep/store.h"
 #include "sim/actor.h"
-#include "sim/gate.h"
 #include "sim/ending.h"
 #include "sim/launch.h"
 #include "sim/progress.h"
