@@ -52,4 +52,17 @@ void check_report_divergence(struct check_lines *lines,
 void check_report_absent_call(struct check_lines *lines,
 			      const struct check_absent_call *absent);
 
+/* Ranks that wait in the same call, but on two groups of the same ranks. */
+struct check_other_group {
+	const struct check_cohort *few, *most; /* NULL: there are none */
+};
+
+/* check_find_other_group finds the first two such cohorts. */
+void check_find_other_group(const struct check_picture *picture,
+			    struct check_other_group *found);
+
+/* check_report_other_group adds a sentence, none if the cohorts are NULL. */
+void check_report_other_group(struct check_lines *lines,
+			      const struct check_other_group *found);
+
 #endif

@@ -9,7 +9,6 @@
 #include "check/divergence.h"
 #include "check/left.h"
 #include "check/missing_call.h"
-#include "check/other_group.h"
 #include "check/taken.h"
 #include "check/text.h"
 #include "check/verdict.h"
