@@ -27,6 +27,7 @@ static enum dist_error fail(struct dist_message *message, const char *path,
 {
 	snprintf(message->text, sizeof message->text,
 		 "%.300s: cannot be written: %s", path, strerror(error));
+	errno = error;
 	return error == ENOMEM ? DIST_ERR_NO_MEMORY : DIST_ERR_IO;
 }
 
@@ -222,4 +223,22 @@ enum dist_error dist__output_save(const char *path, const char *text,
 		return error;
 	dist__output_text(output, text);
 	return dist__output_close(output, message);
+}
+
+enum dist_error dist__output_write(const char *path,
+				   bool (*print)(FILE *out, const void *arg),
+				   const void *arg,
+				   struct dist_message *message)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	bool good = out && print(out, arg);
+	enum dist_error error;
+
+	good = out && fclose(out) == 0 && good;
+	error = good ? dist__output_save(path, text, message)
+		     : fail(message, path, ENOMEM);
+	free(text);
+	return error;
 }

@@ -2,7 +2,9 @@
 #ifndef LOCKSTEP_BASE_OUTPUT_H
 #define LOCKSTEP_BASE_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "lockstep/dist.h"
 
@@ -13,7 +15,7 @@ struct dist__output;
  * or, where the system has none, a temporary beside path; compressed by gzip if
  * path ends in ".gz". A path that exists and is no regular file (a device, a
  * pipe, a symbolic link) is written directly. The caller owns *output until
- * close or abandon. Errors: IO, NO_MEMORY; message explains.
+ * close or abandon. Errors: IO, NO_MEMORY; message explains, and errno.
  */
 enum dist_error dist__output_open(const char *path,
 				  struct dist__output **output,
@@ -41,6 +43,13 @@ enum dist_error dist__output_close(struct dist__output *output,
  * Errors: IO, NO_MEMORY. */
 enum dist_error dist__output_save(const char *path, const char *text,
 				  struct dist_message *message);
+
+/* dist__output_write does so with what print(out, arg) prints; it returns
+ * whether it succeeded. */
+enum dist_error dist__output_write(const char *path,
+				   bool (*print)(FILE *out, const void *arg),
+				   const void *arg,
+				   struct dist_message *message);
 
 /* dist__output_abandon removes the temporary and frees output. NULL allowed. */
 void dist__output_abandon(struct dist__output *output);

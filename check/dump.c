@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/character.h"
+#include "base/output.h"
 #include "check/dump_fields.h"
-#include "check/file.h"
 
 /* ---- writing ------------------------------------------------------------ */
 
@@ -222,9 +222,10 @@ static bool print(FILE *out, const void *arg)
 
 bool check_dump_save(const char *pattern, const struct check_dump *dump)
 {
+	struct dist_message unread;
 	char path[4096];
 
 	errno = ENAMETOOLONG;
 	return check_dump_path(pattern, dump->rank, path, sizeof path) &&
-	       check_file_write(path, print, dump);
+	       !dist__output_write(path, print, dump, &unread);
 }

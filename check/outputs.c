@@ -1,15 +1,14 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "check/outputs.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "base/variable.h"
 #include "base/terminal.h"
-#include "check/file.h"
 #include "check/verdict_document.h"
 #include "lockstep/types.h"
 
@@ -101,11 +100,13 @@ static bool write_outputs(const struct check_outputs *asked,
 	bool good = true;
 
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		struct dist_message why;
+
 		if (!files[i].path ||
-		    check_file_write(files[i].path, files[i].print, &document))
+		    !dist__output_write(files[i].path, files[i].print,
+					&document, &why))
 			continue;
-		snprintf(message, 256, "%.180s: cannot be written: %s",
-			 files[i].path, strerror(errno));
+		snprintf(message, 256, "%.255s", why.text);
 		good = false;
 	}
 	if (asked->annotations)

@@ -1,5 +1,4 @@
 /* check.c - lockstep check: is it right? */
-#include "base/variable.h"
 #include "cli/command.h"
 
 #include <signal.h>
@@ -10,13 +9,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/output.h"
+#include "base/variable.h"
 #include "cli/child.h"
 #include "cli/conformity.h"
 #include "cli/run.h"
 #include "lockstep/dist.h"
 #include "worlds/worlds.h"
 #include "trace/points.h"
-#include "check/file.h"
 #include "cli/check_writable.h"
 #include "trace/read.h"
 
@@ -95,9 +95,9 @@ static int judge(const struct check_order *order)
 	error = dist__points_of(&trace, &got);
 	if (error)
 		status = refuse_order(&message, error);
-	else if (order->record && !check_file_write(order->record, print, &got))
-		status = complain(order->record, strerror(errno),
-				  DIST_EXIT_USAGE);
+	else if (order->record &&
+		 dist__output_write(order->record, print, &got, &message))
+		status = complain("", message.text, DIST_EXIT_USAGE);
 	else if (order->expect && dist__points_compare(stderr, order->expect,
 						       &order->expected, &got))
 		status = DIST_EXIT_FAILED;
