@@ -45,13 +45,6 @@ struct formula_backend {
 	bool failed;                  /* nothing runs any more */
 };
 
-/* A collective on its way through the lane. */
-struct queued {
-	struct dist__job job;
-	struct formula_backend *backend;
-	struct dist__op *op;
-};
-
 static struct formula_backend *of(struct dist__backend *b)
 {
 	return (struct formula_backend *)b;
@@ -186,35 +179,30 @@ static enum dist_error run_here(struct formula_backend *b, struct dist__op *op)
 
 static void run_queued(void *arg)
 {
-	struct queued *queued = arg;
-	struct formula_backend *b = queued->backend;
+	struct dist__op *op = arg;
+	struct formula_backend *b = op->private;
 
-	(void)run_here(b, queued->op);
-	free(queued);
+	(void)run_here(b, op);
 	b->queued--;
 	dist__sim_lanes.notify(b->lane);
 }
 
 static enum dist_error queue(struct formula_backend *b, struct dist__op *op)
 {
-	struct queued *queued = malloc(sizeof *queued);
-	enum dist_error error = queued ? DIST_OK : DIST_ERR_NO_MEMORY;
+	enum dist_error error = DIST_OK;
 
-	if (!error && !b->lane)
+	if (!b->lane)
 		error = dist__sim_lanes.create(transport_of(b), &b->lane);
-	if (error) {
-		free(queued);
+	if (error)
 		return error;
-	}
-	*queued = (struct queued){.job = {.run = run_queued, .arg = queued},
-				  .backend = b,
-				  .op = op};
+	op->private = b;
+	op->job = (struct dist__job){.run = run_queued, .arg = op};
 	b->queued++;
-	return dist__sim_lanes.submit(b->lane, &queued->job);
+	return dist__sim_lanes.submit(b->lane, &op->job);
 }
 
-/* op->private becomes the round that the rank has come to; NULL: it is on the
- * lane. */
+/* op->private becomes the round that the rank has come to, unless op has a job:
+ * then it is on the lane. */
 static enum dist_error submit(struct dist__backend *backend,
 			      struct dist__op *op)
 {
@@ -226,6 +214,7 @@ static enum dist_error submit(struct dist__backend *backend,
 		return DIST_ERR_ABORTED;
 	if (b->queued > 0 || needs_messages(b, op))
 		return queue(b, op);
+	op->job.run = NULL;
 	op->private = come(b, op);
 	return op->private ? DIST_OK : DIST_ERR_NO_MEMORY;
 }
@@ -276,7 +265,7 @@ static enum dist_error wait(struct dist__backend *backend, struct dist__op *op,
 		return op->error;
 	if (dist__op_is_p2p(op->kind))
 		return b->inner->ops->wait(b->inner, op, deadline_ns);
-	if (op->private)
+	if (!op->job.run)
 		return wait_round(b, op, deadline_ns);
 	error = dist__sim_lanes.wait(b->lane, op, deadline_ns);
 	return dist__op_is_done(op) ? op->error : error;
@@ -293,7 +282,7 @@ static bool test(struct dist__backend *backend, struct dist__op *op)
 		return true;
 	if (dist__op_is_p2p(op->kind))
 		return b->inner->ops->test(b->inner, op);
-	if (!round) {
+	if (op->job.run) {
 		(void)t->ops->test(t, NULL);
 		return dist__op_is_done(op);
 	}
