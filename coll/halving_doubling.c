@@ -212,21 +212,12 @@ static enum dist_error open_both(struct dist__flow *flow)
 	return DIST_OK;
 }
 
-/* No step is like another. */
-static int like(const struct dist__flow *flow, int step)
-{
-	(void)flow;
-	return step;
-}
-
-static const struct dist__flow_ops all_reduce_flow = {.halves = true,
-						      .open = open_both,
-						      .hop = halve_and_double,
-						      .like = like};
+static const struct dist__flow_ops all_reduce_flow = {
+	.halves = true, .open = open_both, .hop = halve_and_double};
 static const struct dist__flow_ops reduce_scatter_flow = {
-	.halves = true, .open = open_half, .hop = halve, .like = like};
+	.halves = true, .open = open_half, .hop = halve};
 static const struct dist__flow_ops all_gather_flow = {
-	.halves = true, .open = open_half, .hop = twofold, .like = like};
+	.halves = true, .open = open_half, .hop = twofold};
 
 /* ---- what they cost --------------------------------------------------- */
 

@@ -116,13 +116,6 @@ static int from_of(const struct dist__flow *flow, int rank, int step)
 	return (rank + p - 1 - step) % p;
 }
 
-/* No step is like another. */
-static int like(const struct dist__flow *flow, int step)
-{
-	(void)flow;
-	return step;
-}
-
 static enum dist_error open_steps(struct dist__flow *flow)
 {
 	flow->steps = flow->world_size - 1;
@@ -130,9 +123,9 @@ static enum dist_error open_steps(struct dist__flow *flow)
 }
 
 static const struct dist__flow_ops all_to_all_flow = {
-	.open = open_steps, .hop = hop, .from = from_of, .like = like};
+	.open = open_steps, .hop = hop, .from = from_of};
 static const struct dist__flow_ops reduce_scatter_flow = {
-	.open = open_steps, .hop = summing_hop, .from = from_of, .like = like};
+	.open = open_steps, .hop = summing_hop, .from = from_of};
 
 /* T = (p - 1) (alpha + n / p beta), for equal parts. */
 static double cost_all_to_all_ns(const struct dist__cost *cost, int p,

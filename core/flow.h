@@ -40,7 +40,8 @@ struct dist__flow_ops {
 	int (*from)(const struct dist__flow *flow, int rank, int step);
 
 	/* Returns the first step like this one: all ranks send the same bytes,
-	 * within one element, to the same ranks. It may be step itself. */
+	 * within one element, to the same ranks. It may be step itself. NULL:
+	 * no step is like another. */
 	int (*like)(const struct dist__flow *flow, int step);
 
 	/* Frees what open made, also after its error. NULL: nothing. */
@@ -64,6 +65,12 @@ struct dist__flow {
 	int steps;
 	void *timetable; /* the algorithm's */
 };
+
+/* dist__flow_like returns the first step like this one. */
+static inline int dist__flow_like(const struct dist__flow *flow, int step)
+{
+	return flow->ops->like ? flow->ops->like(flow, step) : step;
+}
 
 /* One rank's part in a flow. */
 struct dist__flow_seat {

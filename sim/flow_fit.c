@@ -196,7 +196,7 @@ static bool list_messages(struct messages *m, const struct dist__flow *flow,
 	m->peers[1] = m->peers[0] + num;
 	memset(m->peers[0], -1, 2 * num * sizeof(int));
 	for (int step = 0; step < flow->steps && k < m->kinds; step++) {
-		if (flow->ops->like(flow, step) != step)
+		if (dist__flow_like(flow, step) != step)
 			continue;
 		for (int rank = 0; rank < m->size; rank++) {
 			int to = flow->ops->hop(flow, rank, step).to;
@@ -263,10 +263,10 @@ static bool is_alone(struct dist__sim_ways *ways, const struct dist__flow *flow,
 
 	ways->judged++;
 	for (int step = 0; step < flow->steps; step++)
-		kinds += flow->ops->like(flow, step) == step;
+		kinds += dist__flow_like(flow, step) == step;
 	few = kinds <= MOST_KINDS;
 	for (int step = 0; step < flow->steps && (alone || few); step++)
-		if (flow->ops->like(flow, step) == step)
+		if (dist__flow_like(flow, step) == step)
 			alone &= add_step(ways, flow, members, step, few);
 	return alone || (few && is_carried(ways, flow, members, kinds));
 }
@@ -349,7 +349,7 @@ static enum dist__sim_fitness judge(struct dist__sim_ways *ways,
 		alone = is_alone(ways, &flow, &part);
 	}
 	for (int step = 0; alone && parts > 1 && step < flow.steps; step++)
-		if (flow.ops->like(&flow, step) == step)
+		if (dist__flow_like(&flow, step) == step)
 			alone = are_apart(&(struct parts){ways, &flow, members,
 							  step, NULL},
 					  parts);

@@ -178,7 +178,7 @@ static void load(struct timetable *table, const struct pattern *pattern,
 /* Returns the pattern of step, made when missing; NULL: there is no way. */
 static struct pattern *pattern_of(struct timetable *table, int step)
 {
-	int like = table->flow->ops->like(table->flow, step);
+	int like = dist__flow_like(table->flow, step);
 	struct pattern *pattern;
 
 	for (int i = 0; i < PATTERNS; i++)
@@ -252,7 +252,7 @@ static double common_step_s(const struct timetable *table)
 static bool goes_on(const struct dist__flow *flow, int step, int like)
 {
 	return step + 1 < flow->steps &&
-	       flow->ops->like(flow, step + 1) == like;
+	       dist__flow_like(flow, step + 1) == like;
 }
 
 /* Passes step, and those behind that take as long for all; returns how many. */
