@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/io.h"
+
 /* A handler has no argument of ours; -1: nothing is caught. */
 static volatile sig_atomic_t pipe_end = -1;
 
@@ -73,10 +75,6 @@ void dist__signals_restore(struct dist__signals *signals)
 int dist__signals_next(const struct dist__signals *signals)
 {
 	unsigned char byte;
-	ssize_t n;
 
-	do
-		n = read(signals->fd, &byte, 1);
-	while (n < 0 && errno == EINTR);
-	return n == 1 ? byte : 0;
+	return dist__read_all(signals->fd, &byte, 1, -1) == 1 ? byte : 0;
 }
