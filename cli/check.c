@@ -12,7 +12,6 @@
 #include "base/output.h"
 #include "base/variable.h"
 #include "cli/child.h"
-#include "cli/conformity.h"
 #include "cli/run.h"
 #include "lockstep/dist.h"
 #include "worlds/worlds.h"
@@ -118,44 +117,6 @@ static int check_order_end(struct check_order *order, int status)
 	return status;
 }
 
-/* ---- the conformance table ----------------------------------------------- */
-
-/* The command line of --conformance. */
-struct table_line {
-	int conformance;
-	struct conformity request;
-};
-
-#define AT(field) offsetof(struct table_line, field)
-
-static const struct option table_options[] = {
-	{"conformance", OPTION_SWITCH, AT(conformance), NULL,
-	 .help = "walk the conformance table"},
-	{"backend", OPTION_TEXT, AT(request.backends), "sim,tcp",
-	 .help = "in these worlds", .usual = "all that this machine has"},
-	{"world-size", OPTION_TEXT, AT(request.worlds), "N,...",
-	 .help = "of so many ranks", .usual = "1,2,3,4,5,7,8,16"},
-	{"op", OPTION_TEXT, AT(request.calls), "all_reduce,...",
-	 .help = "these calls", .usual = "all"},
-	{"algorithm", OPTION_TEXT, AT(request.algorithm), "A",
-	 .help = "calls that have it, with this algorithm; auto: as selected",
-	 .usual = "each in turn"},
-	{"platform", OPTION_TEXT, AT(request.platform), "PLATFORM",
-	 .help = "sim: hosts and links, a name or a file",
-	 .usual = "machine-16", .list = "platforms"},
-	{"timeout", OPTION_NUMBER, AT(request.timeout_s), "S",
-	 .help = "seconds that a call may take", .usual = "120", .max = 1e9},
-	{.name = NULL}};
-
-const struct manual manual_conformance = {
-	.usage = "--conformance [OPTION...]",
-	.about = "Walks the conformance table: every call x algorithm x world "
-		 "size x dtype x operation x count, each result checked, and "
-		 "the bytes of all back ends compared.",
-	.examples =
-		{"lockstep check --conformance --backend tcp --world-size 2,4"},
-	.groups = GROUPS({.options = table_options})};
-
 /* ---- a program ---------------------------------------------------------- */
 
 /* The command line, and what it asks for. */
@@ -166,7 +127,6 @@ struct command_line {
 	struct run_plan plan;
 };
 
-#undef AT
 #define AT(field) offsetof(struct command_line, field)
 
 static const struct option options[] = {
@@ -328,28 +288,16 @@ static int run_as_asked(struct command_line *line)
 	return line->observes && is_verdict(status) ? DIST_EXIT_OK : status;
 }
 
-static int check_program(int argc, const char **argv)
+int command_check(int argc, const char **argv)
 {
 	struct command_line line = {.plan = {.nproc = 1}};
 	int status;
 
+	if (argc > 1 && strcmp(argv[1], "--conformance") == 0)
+		return command_conformance(argc, argv);
 	if (run_options_read(argc, argv, &manual_check, &line, &line.plan,
 			     &status))
 		status = run_as_asked(&line);
 	run_plan_release(&line.plan);
 	return status;
-}
-
-int command_check(int argc, const char **argv)
-{
-	if (argc > 1 && strcmp(argv[1], "--conformance") == 0) {
-		struct table_line line = {.conformance = 0};
-		int status;
-
-		if (!arguments_parse(&manual_conformance, &argc, argv, &line,
-				     &status))
-			return status;
-		return conformity_check(&line.request);
-	}
-	return check_program(argc, argv);
 }

@@ -1,5 +1,5 @@
-#include "cli/conformity.h"
-#include "cli/refuse.h"
+/* conformity.c - lockstep check --conformance: runs the conformance table. */
+#include "cli/command.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 #include "core/backend.h"
 #include "base/data.h"
 #include "base/quantity.h"
+#include "cli/refuse.h"
 #include "lockstep/dist.h"
 #include "tests/conformance/cases/conformance.h"
 #include "worlds/worlds.h"
@@ -19,6 +20,49 @@
 
 /* As the ranks of TCP are here: on one node. */
 #define PLATFORM "machine-16"
+
+/* ---- the command line --------------------------------------------------- */
+
+/* NULL: all. */
+struct command_line {
+	int conformance;
+	const char *backends;  /* "sim,tcp" */
+	const char *worlds;    /* "2,4" */
+	const char *calls;     /* "all_reduce,barrier" */
+	const char *algorithm; /* "ring"; "auto": as the back end chooses */
+	const char *platform;  /* sim: a name or a file */
+	double timeout_s;      /* of a call; 0: two minutes */
+};
+
+#define AT(field) offsetof(struct command_line, field)
+
+static const struct option options[] = {
+	{"conformance", OPTION_SWITCH, AT(conformance), NULL,
+	 .help = "walk the conformance table"},
+	{"backend", OPTION_TEXT, AT(backends), "sim,tcp",
+	 .help = "in these worlds", .usual = "all that this machine has"},
+	{"world-size", OPTION_TEXT, AT(worlds), "N,...",
+	 .help = "of so many ranks", .usual = "1,2,3,4,5,7,8,16"},
+	{"op", OPTION_TEXT, AT(calls), "all_reduce,...", .help = "these calls",
+	 .usual = "all"},
+	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
+	 .help = "calls that have it, with this algorithm; auto: as selected",
+	 .usual = "each in turn"},
+	{"platform", OPTION_TEXT, AT(platform), "PLATFORM",
+	 .help = "sim: hosts and links, a name or a file",
+	 .usual = "machine-16", .list = "platforms"},
+	{"timeout", OPTION_NUMBER, AT(timeout_s), "S",
+	 .help = "seconds that a call may take", .usual = "120", .max = 1e9},
+	{.name = NULL}};
+
+const struct manual manual_conformance = {
+	.usage = "--conformance [OPTION...]",
+	.about = "Walks the conformance table: every call x algorithm x world "
+		 "size x dtype x operation x count, each result checked, and "
+		 "the bytes of all back ends compared.",
+	.examples =
+		{"lockstep check --conformance --backend tcp --world-size 2,4"},
+	.groups = GROUPS({.options = options})};
 
 /* What is asked for, once checked. */
 struct plan {
@@ -142,7 +186,7 @@ static int choose_platform(const char *name, struct plan *plan)
 	return DIST_EXIT_OK;
 }
 
-static int make_plan(const struct conformity *request, struct plan *plan)
+static int make_plan(const struct command_line *request, struct plan *plan)
 {
 	struct conformance_setup setup;
 	int status = DIST_EXIT_OK;
@@ -286,11 +330,19 @@ static int walk_worlds(struct plan *plan)
 	return status;
 }
 
-int conformity_check(const struct conformity *request)
+/* Prints a line for each case that fails, with the command that repeats it;
+ * cases that a stopped rank did not reach share a line. SKIPPED: a back end is
+ * not available. */
+int command_conformance(int argc, const char **argv)
 {
-	struct plan plan = {.timeout_ns = (int64_t)(request->timeout_s * 1e9)};
-	int status = make_plan(request, &plan);
+	struct command_line line = {.conformance = 0};
+	struct plan plan = {.num_backends = 0};
+	int status;
 
+	if (!arguments_parse(&manual_conformance, &argc, argv, &line, &status))
+		return status;
+	plan.timeout_ns = (int64_t)(line.timeout_s * 1e9);
+	status = make_plan(&line, &plan);
 	if (!status)
 		status = walk_worlds(&plan);
 	if (status)

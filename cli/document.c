@@ -1,13 +1,12 @@
 /* document.c - pages for man, and the words that a shell completes, from the
  * manuals of the commands. */
-#include "cli/document.h"
+#include "cli/command.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
 #include "cli/list.h"
 #include "cli/llm_question.h"
 #include "cli/refuse.h"

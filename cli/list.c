@@ -1,13 +1,14 @@
 /* list.c - lockstep list: what comes with this Lockstep. */
 #include "cli/command.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/data.h"
 #include "base/text.h"
 #include "cli/list.h"
-#include "cli/model.h"
 #include "cli/provenance.h"
 #include "cli/refuse.h"
 #include "cli/table_option.h"
@@ -15,6 +16,7 @@
 #include "base/spelling.h"
 #include "coll/profile.h"
 #include "lockstep/dist.h"
+#include "model/llm/kernels.h"
 #include "model/measured/machine.h"
 #include "model/training/model.h"
 #include "scenarios/scenario.h"
@@ -37,6 +39,36 @@ struct listing {
 	 * Returns 0, or -1: no memory. */
 	int (*print_below)(enum dist__form form, FILE *out);
 };
+
+#define PATH_SIZE 4096
+
+int list_each_file(const char *kind, const char *suffix, list_add *add,
+		   struct dist__rows *table)
+{
+	struct dist_message message;
+	char dir[PATH_SIZE], path[2 * PATH_SIZE];
+	int status = DIST_EXIT_OK;
+	struct dirent **entries;
+	int n;
+
+	dist__data_dir(kind, dir, sizeof dir);
+	n = scandir(dir, &entries, NULL, alphasort);
+	if (n < 0)
+		return refuse("list", "no folder %s", dir);
+	for (int i = 0; i < n; i++) {
+		char *end = strrchr(entries[i]->d_name, '.');
+
+		snprintf(path, sizeof path, "%s/%s", dir, entries[i]->d_name);
+		if (end && strcmp(end, suffix) == 0) {
+			*end = '\0';
+			if (add(table, entries[i]->d_name, path, &message))
+				status = refuse("list", "%s", message.text);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	return status;
+}
 
 static int fill_scenarios(struct dist__rows *table)
 {
@@ -143,6 +175,63 @@ static enum dist_error add_study(struct dist__rows *table, const char *name,
 	return DIST_OK;
 }
 
+/* ---- the GPUs of the catalogue, and what kernels reach of their peaks -----
+ */
+
+static const char devices_columns[] =
+	"name;tflops_16|16-bit TFLOP/s;fp8_tflops|fp8;fp4_tflops|fp4;"
+	"tf32_tflops|tf32;fp32_tflops|fp32;memory_gb|memory GB;"
+	"memory_tb_s|TB/s;link_gb_s|links GB/s;host_gb_s|host "
+	"GB/s;sms|SMs;power_w|W;gemm|GEMM;"
+	"attention;attention_backward|backward;memory_share|memory;"
+	"assumed|assumed;note|;source|";
+
+/* A peak in TFLOP/s; nothing where it cannot. */
+static struct dist__cell peak_cell(double peak)
+{
+	return peak > 0 ? cell_number(CELL_REAL, 6, peak / 1e12)
+			: cell_text(NULL);
+}
+
+static void add_device(struct dist__rows *table, const struct llm_device *d)
+{
+	const struct llm_efficiency *reached = d->efficiency;
+	double half =
+		d->peak[LLM_BF16] > 0 ? d->peak[LLM_BF16] : d->peak[LLM_FP16];
+
+	ADD_ROW(table, cell_copy(d->name), peak_cell(half),
+		peak_cell(d->peak[LLM_FP8]), peak_cell(d->peak[LLM_FP4]),
+		peak_cell(d->peak[LLM_TF32]), peak_cell(d->peak[LLM_FP32]),
+		cell_real(d->memory_bytes / 1073741824.0),
+		cell_real(d->memory_Bps / 1e12), cell_real(d->link_Bps / 1e9),
+		d->host_Bps > 0 ? cell_real(d->host_Bps / 1e9)
+				: cell_text(NULL),
+		cell_int(d->sms), cell_real(d->power_w),
+		cell_fixed(2, reached->gemm[d->peak[LLM_BF16] > 0 ? LLM_BF16
+								  : LLM_FP16]),
+		cell_fixed(2, reached->forward[LLM_FASTEST]),
+		cell_fixed(2, reached->backward[LLM_FASTEST]),
+		cell_fixed(2, d->copy_share),
+		cell_copy(d->assumed[0] ? d->assumed : NULL),
+		cell_copy(d->note[0] ? d->note : NULL), cell_copy(d->source));
+}
+
+static int fill_devices(struct dist__rows *table)
+{
+	struct llm_device *devices;
+	struct dist_message message;
+	size_t num;
+
+	if (llm_device_list(&devices, &num, &message))
+		return refuse("list", "%s", message.text);
+	for (size_t i = 0; i < num; i++)
+		add_device(table, &devices[i]);
+	llm_device_list_release(devices, num);
+	return DIST_EXIT_OK;
+}
+
+/* ---- the lists ---------------------------------------------------------- */
+
 static const struct listing listings[] = {
 	{"backends", list_backends_columns, list_backends,
 	 .print_below = list_backends_calls},
@@ -151,7 +240,7 @@ static const struct listing listings[] = {
 	{"models", "name;parameters;tensors;forward_gflop", .suffix = ".csv",
 	 .add = add_model},
 	{"llms", list_llms_columns, .fill = list_llms},
-	{"devices", list_devices_columns, .fill = list_devices},
+	{"devices", devices_columns, .fill = fill_devices},
 	{"platforms", "name;hosts;ranks;summary", .fill = fill_platforms},
 	{"profiles", "name;library;version;source", .suffix = ".yaml",
 	 .add = add_profile},

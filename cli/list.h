@@ -18,11 +18,11 @@ int list_each_file(const char *kind, const char *suffix, list_add *add,
 
 extern const char list_backends_columns[];
 extern const char list_measured_columns[];
-extern const char list_devices_columns[];
+extern const char list_llms_columns[];
 
-/* list_devices adds a row for each GPU of the catalogue. Returns the exit
- * status, after a message. */
-int list_devices(struct dist__rows *table);
+/* list_llms adds a row for each language model of the catalogue. Returns the
+ * exit status, after a message. */
+int list_llms(struct dist__rows *table);
 
 /* list_backends adds a row for each back end, for JSON with the calls that it
  * has. Returns DIST_EXIT_OK. */

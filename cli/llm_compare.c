@@ -1,5 +1,5 @@
 /* llm_compare.c - which of several answers is best, and why. */
-#include "cli/llm_compare.h"
+#include "cli/llm.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * closed form is solved for the rates at which it takes as long, by class. */
 #define _GNU_SOURCE /* strcasestr */
 
-#include "cli/llm_compute.h"
+#include "cli/llm.h"
 
 #include <jansson.h>
 #include <math.h>

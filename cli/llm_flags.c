@@ -1,6 +1,6 @@
 /* llm_flags.c - a layout as command lines: ours, torchtitan's, Megatron-LM's.
  */
-#include "cli/llm_flags.h"
+#include "cli/llm.h"
 #include "base/text.h"
 
 /* A text that grows. */

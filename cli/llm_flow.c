@@ -1,6 +1,6 @@
 /* llm_flow.c - a language model's step as the workload llm, simulated by the
  * machinery of the other workloads. */
-#include "cli/llm_flow.h"
+#include "cli/llm.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* llm_picture.c - the pipeline of a language model's step, drawn: the order of
  * scenarios/llm_order.h, each piece once those that it needs are done. */
-#include "cli/llm_picture.h"
+#include "cli/llm.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* llm_print.c - answers about training a language model, printed: the rows,
  * where the time of a step goes, what a GPU holds. */
-#include "cli/llm_print.h"
+#include "cli/llm.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,25 +8,11 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/llm_compare.h"
-#include "cli/llm_flags.h"
 #include "cli/refuse.h"
 #include "cli/study_point.h"
 
 #define HOUR_NS 3600e9
 #define DAY_NS  (24 * HOUR_NS)
-
-int llm_refuse(const char *command, const char *option, const char *text)
-{
-	char flag[64];
-	bool names;
-
-	snprintf(flag, sizeof flag, "--%s", option ? option : "");
-	names = !option || strstr(text, flag) != NULL;
-
-	return refuse(command, "%s%s%s%s", names ? "" : "--",
-		      names ? "" : option, names ? "" : ": ", text);
-}
 
 /* ---- rows --------------------------------------------------------------- */
 

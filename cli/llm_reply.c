@@ -1,11 +1,10 @@
 /* llm_reply.c - what an answer about training a language model is based on, and
  * where the time of its step goes. */
-#include "cli/llm_reply.h"
+#include "cli/llm.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/llm_flags.h"
 #include "model/library/library.h"
 
 /* ---- parts -------------------------------------------------------------- */

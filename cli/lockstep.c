@@ -1,6 +1,5 @@
 /* lockstep.c - the lockstep command: finds the subcommand, and starts it. */
 #include "cli/command.h"
-#include "cli/document.h"
 
 #include <errno.h>
 #include <fcntl.h>

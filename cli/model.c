@@ -1,12 +1,12 @@
 /* model.c - lockstep model: the language models, and one of them in detail. */
-#include "cli/model.h"
+#include "cli/command.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/list.h"
 #include "cli/refuse.h"
 #include "cli/table_option.h"
 #include "model/llm/work.h"
@@ -268,7 +268,7 @@ int command_model(int argc, const char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "new") == 0) {
 		argv[1] = "lockstep model new";
-		return model_new(argc - 1, argv + 1);
+		return command_model_new(argc - 1, argv + 1);
 	}
 	if (!arguments_parse(&manual_model, &argc, argv, &request, &status))
 		return status;

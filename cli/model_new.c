@@ -1,6 +1,6 @@
 /* model_new.c - lockstep model new: a config.json from a few numbers, or from a
  * model that is much like it; the CSV of a torch module. */
-#include "cli/model.h"
+#include "cli/command.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
 #include "cli/refuse.h"
 #include "cli/run.h"
 #include "model/llm/config.h"
@@ -128,7 +127,7 @@ static bool is_plain(const struct request *request)
 
 /* ---- a language model --------------------------------------------------- */
 
-int model_new(int argc, const char **argv)
+int command_model_new(int argc, const char **argv)
 {
 	struct request request = {.model = {.gated = true}};
 	const char *like = option_peek(argc, argv, "like"), *needed;

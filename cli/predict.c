@@ -7,8 +7,7 @@
 
 #include "base/refuse.h"
 #include "cli/check_writable.h"
-#include "cli/predict.h"
-#include "cli/predict_llm.h"
+#include "cli/llm.h"
 #include "cli/refuse.h"
 #include "cli/study_point.h"
 

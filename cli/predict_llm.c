@@ -1,20 +1,28 @@
 /* predict_llm.c - lockstep predict of a language model: its answer by closed
  * form, or with its calls simulated. */
-#include "cli/predict_llm.h"
+#include "cli/llm.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/refuse.h"
-#include "cli/llm_compute.h"
-#include "cli/llm_flow.h"
-#include "cli/llm_picture.h"
-#include "cli/llm_print.h"
 #include "cli/refuse.h"
 #include "cli/study_point.h"
 
 /* The most answers that are compared. */
 #define ANSWERS 64
+
+/* Prints text, after the name of option (NULL: none) unless it has that;
+ * returns USAGE. */
+static int refuse_option(const char *option, const char *text)
+{
+	char flag[64];
+
+	snprintf(flag, sizeof flag, "--%s", option ? option : "");
+	if (!option || strstr(text, flag))
+		return refuse("predict", "%s", text);
+	return refuse("predict", "%s: %s", flag, text);
+}
 
 /* Whether the calls are simulated. */
 static bool is_simulated(const struct predict_options *line)
@@ -180,8 +188,7 @@ int predict_llm_answer(const struct predict_options *line,
 	int status = DIST_EXIT_OK;
 
 	if (error)
-		status = llm_refuse("predict", refusal.option,
-				    refusal.message.text);
+		status = refuse_option(refusal.option, refusal.message.text);
 	else if (!line->dry_run && replies.of)
 		status = make(&replies, line, out);
 	for (size_t i = 0; replies.of && i < replies.num; i++)

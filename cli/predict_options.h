@@ -50,4 +50,17 @@ DIST_MUST_CHECK enum dist_error
 predict_read_sizes(const char *text, int sizes[PREDICTION_SIZES], size_t *num,
 		   struct prediction_refusal *refusal);
 
+/* ---- predict.c: the answer ---------------------------------------------- */
+
+/* predict_check does all checks that come before a simulation. Errors: any of a
+ * refused prediction; refusal says what was expected. */
+DIST_MUST_CHECK enum dist_error
+predict_check(const struct predict_options *options,
+	      struct prediction_refusal *refusal);
+
+/* predict_answer predicts, and writes the answer to out. Returns one of enum
+ * dist_exit, after a line on stderr when it is not OK. Once per process. */
+DIST_MUST_CHECK int predict_answer(const struct predict_options *options,
+				   FILE *out);
+
 #endif

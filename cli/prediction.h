@@ -5,8 +5,7 @@
 #ifndef LOCKSTEP_CLI_PREDICTION_H
 #define LOCKSTEP_CLI_PREDICTION_H
 
-#include "cli/explanation.h"
-#include "cli/platform_survey.h"
+#include "cli/critical.h"
 #include "cli/machine_platform.h"
 #include "core/fidelity.h"
 #include "coll/profile.h"
@@ -14,7 +13,23 @@
 #include "scenarios/physics.h"
 #include "model/validation/interval.h"
 #include "scenarios/workload.h"
+#include "sim/platform/platform.h"
 #include "sim/tally.h"
+
+/* Facts for a prediction that the simulation engine knows about a platform and
+ * ranks on it. */
+struct platform_survey {
+	char network[1024];   /* the network model, in a line */
+	struct fabric fabric; /* borrows these: */
+	struct calibration calibrations[CALIBRATIONS];
+	struct dist__narrowest narrowest; /* links 0: not determined */
+};
+
+/* platform_survey uses a child process, because an engine starts only once in a
+ * process. Returns one of enum dist_exit, after a line on stderr when it is not
+ * OK. */
+int platform_survey(struct platform_survey *survey, const char *path, int ranks,
+		    const struct dist__link_overrides *overrides);
 
 /* Most world sizes in one table. */
 #define PREDICTION_SIZES 64

@@ -10,14 +10,141 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/refuse.h"
 #include "cli/tally.h"
+#include "sim/seat/seat.h"
 #include "sim/watcher.h"
 #include "worlds/worlds.h"
+
+/* ---- the environment ----------------------------------------------------- */
+
+/* The size of the world, for a program that launches its own ranks. A rank
+ * number from a launcher around us is not ours to pass on. */
+static int export_size(const struct run_plan *plan)
+{
+	char size[16];
+
+	if (plan->is_rank)
+		return 0;
+	snprintf(size, sizeof size, "%d",
+		 plan->nproc *
+			 (plan->world->in_process ? plan->nodes.max_nodes : 1));
+	return setenv("WORLD_SIZE", size, 1) || unsetenv("RANK") ? -1 : 0;
+}
+
+/* What reports call the program: its name without the folder, and its first
+ * word if that is no option, as in "bash train.sh"; a script's name alone. */
+static void name_job(const struct run_plan *plan, char *name, size_t size)
+{
+	char *const *argv = plan->argv + plan->title;
+	const char *slash = strrchr(argv[0], '/');
+	bool more = !plan->title && argv[1] && *argv[1] != '-';
+
+	snprintf(name, size, "%s%s%s", slash ? slash + 1 : argv[0],
+		 more ? " " : "", more ? argv[1] : "");
+}
+
+static int export(const struct run_request *request,
+		  const struct run_plan *plan)
+{
+	const struct {
+		const char *name, *value;
+	} variables[] = {
+		{"LOCKSTEP_BACKEND", plan->world->name},
+		{"LOCKSTEP_PLATFORM", request->platform},
+		{"LOCKSTEP_LINKS", *plan->links ? plan->links : NULL},
+		{"LOCKSTEP_PROFILE", plan->profile},
+		{"LOCKSTEP_ALGORITHM", request->algorithm},
+		{"LOCKSTEP_FIDELITY", request->fidelity},
+		{"LOCKSTEP_ENGINE", request->engine},
+		{"LOCKSTEP_P2P", request->p2p},
+		{"LOCKSTEP_INTRA", request->intra},
+		{"LOCKSTEP_BIND_TO", request->bind_to},
+		{"LOCKSTEP_TIMEOUT", request->timeout},
+		{"LOCKSTEP_PATIENCE", request->patience},
+		{"LOCKSTEP_STACK_SIZE", request->stack_size},
+		{"LOCKSTEP_DEBUG", request->debug},
+		{"LOCKSTEP_TRACE", request->trace},
+		{"LOCKSTEP_REPLAY", request->replay},
+		{"LOCKSTEP_JSON", request->json},
+		{"LOCKSTEP_JUNIT", request->junit},
+		{"LOCKSTEP_SARIF", request->sarif},
+		{"LOCKSTEP_ANNOTATE", request->annotate},
+		{"LOCKSTEP_DUMP", request->dump},
+		{"LOCKSTEP_COMPUTE", request->compute},
+		{"LOCKSTEP_REPRESENT", request->represent},
+		{"LOCKSTEP_EXPLORE", request->explore},
+		{"LOCKSTEP_CHECK", request->strict},
+	};
+	char job[256];
+	int failed;
+
+	name_job(plan, job, sizeof job);
+	failed = setenv("LOCKSTEP_JOB", job, 1) ||
+		 !run_export_python(request, plan);
+	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+		if (variables[i].value)
+			failed |= setenv(variables[i].name, variables[i].value,
+					 1);
+	/* As torchrun: ranks share the processors. */
+	if (!plan->world->in_process && plan->nproc > 1)
+		failed |= setenv("OMP_NUM_THREADS", "1", 0);
+	failed |= export_size(plan);
+	failed |= unsetenv("LOCKSTEP_SEAT"); /* of a simulation around us */
+	if (!failed)
+		return DIST_EXIT_OK;
+	return out_of_memory(run_command);
+}
+
+/* ---- ranks as processes of a simulation ---------------------------------- */
+
+/* In place of an interpreter a rank: one that forks the ranks. */
+static const char forker[] = "lockstep.simulated";
+
+/* Stores what is to be started for job in *argv, to be freed; NULL: those
+ * of the plan, once a rank. False: no memory. */
+static bool make_arguments(struct run_plan *plan, char ***argv)
+{
+	int script = plan->title ? plan->title : plan->code, n = 0;
+
+	*argv = NULL;
+	if (!plan->is_python || script == 0)
+		return true;
+	*argv = calloc((size_t)plan->argc + 3, sizeof **argv);
+	if (!*argv)
+		return false;
+	if (plan->title && strcmp(plan->argv[script - 1], "-m") == 0)
+		script--;
+	for (int i = 0; i < script; i++)
+		(*argv)[n++] = plan->argv[i];
+	(*argv)[n++] = (char *)"-m";
+	(*argv)[n++] = (char *)forker;
+	for (int i = script; i < plan->argc; i++)
+		(*argv)[n++] = plan->argv[i];
+	return true;
+}
+
+static int run_seats(struct run_plan *plan)
+{
+	char **argv;
+	struct dist__seat_job job = {.nproc_per_node = plan->nproc};
+	int status;
+
+	if (!make_arguments(plan, &argv))
+		return out_of_memory(run_command);
+	job.argv = argv ? argv : plan->argv;
+	job.forks = argv != NULL;
+	/* There is nobody in a simulation that real ones could talk to. */
+	(void)setenv("LOCKSTEP_TORCH_BACKEND_AS", "gloo,nccl", 0);
+	status = dist_launch(NULL, dist__seat_rank, &job);
+	free(argv);
+	return status;
+}
 
 /* ---- starting ----------------------------------------------------------- */
 
@@ -107,7 +234,7 @@ int run_request_start(const struct run_request *request, struct run_plan *plan)
 	int status = run_plan_make(request, plan);
 
 	if (!status)
-		status = run_export(request, plan);
+		status = export(request, plan);
 	return status ? status : start(request, plan);
 }
 

@@ -1,8 +1,8 @@
 /*
  * run.h - the parts of lockstep run: the command line (run_options.c); the
  * checked plan (run_plan.c, with run_nodes.c and run_output.c for torchrun's
- * options, run_python.c for Python programs, run_seat.c for ranks as processes
- * of a simulation); the environment (run_environment.c); the start (run.c).
+ * options, run_python.c for Python programs); the environment and the start
+ * (run.c).
  */
 #ifndef LOCKSTEP_CLI_RUN_H
 #define LOCKSTEP_CLI_RUN_H
@@ -166,16 +166,5 @@ bool run_export_path(void);
  * false without memory. */
 bool run_export_python(const struct run_request *request,
 		       const struct run_plan *plan);
-
-/* run_seats runs a program whose simulated ranks are processes, and returns the
- * job's status. */
-int run_seats(struct run_plan *plan);
-
-/* run_check_compute checks --compute. */
-int run_check_compute(const struct run_request *request, struct run_plan *plan);
-
-/* run_export puts the request into the environment, for dist_launch() or
- * dist_init_process_group() in the program. */
-int run_export(const struct run_request *request, const struct run_plan *plan);
 
 #endif

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -403,6 +404,53 @@ static int choose_program(const struct run_request *request,
 	return DIST_EXIT_OK;
 }
 
+/* ---- --compute ---------------------------------------------------------- */
+
+static bool is_factor(const char *text)
+{
+	char *end;
+	double factor;
+
+	if (*text == '\0')
+		return true;
+	if (*text++ != ':')
+		return false;
+	factor = strtod(text, &end);
+	return end != text && *end == '\0' && isfinite(factor) && factor > 0;
+}
+
+/* Whether text is word, a colon and something. */
+static bool begins(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	return strncmp(text, word, len) == 0 && text[len] == ':' &&
+	       text[len + 1] != '\0';
+}
+
+static int check_compute(const struct run_request *request,
+			 struct run_plan *plan)
+{
+	const char *text =
+		dist__variable_or(request->compute, "LOCKSTEP_COMPUTE");
+	const char *option =
+		request->compute ? "--compute" : "LOCKSTEP_COMPUTE";
+
+	if (!text)
+		return DIST_EXIT_OK;
+	if (strcmp(text, "none") != 0 && !begins(text, "table") &&
+	    !begins(text, "roofline") &&
+	    (strncmp(text, "cpu", 3) != 0 || !is_factor(text + 3)))
+		return run_refuse(option, text,
+				  "expected none, cpu, cpu:FACTOR, "
+				  "roofline:GPU or table:FILE");
+	if (request->compute && (!plan->world->in_process || plan->is_whole))
+		return run_refuse(option, text,
+				  "only programs without a dist_launch(), in "
+				  "back end sim, are charged");
+	return DIST_EXIT_OK;
+}
+
 /* A profile that cannot be used is refused here, once, rather than by every
  * rank. */
 static int check_profile(const struct run_request *request,
@@ -460,7 +508,7 @@ int run_plan_make(const struct run_request *request, struct run_plan *plan)
 		run_check_backends,
 		run_choose_interpreter,
 		choose_program,
-		run_check_compute,
+		check_compute,
 		check_profile};
 	int status = DIST_EXIT_OK;
 

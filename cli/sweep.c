@@ -20,7 +20,6 @@
 #include "cli/child.h"
 #include "cli/option_rows.h"
 #include "cli/pool.h"
-#include "cli/predict.h"
 #include "cli/provenance.h"
 #include "cli/refuse.h"
 #include "cli/study_point.h"

@@ -1,14 +1,14 @@
 /*
  * validate.h - predictions compared with published measurements: requested by
- * validate.c, read and predicted by validate_make.c, summarized by
- * validate_summary.c, printed by validate_print.c.
+ * validate.c, which also sums them up, read and predicted by validate_make.c,
+ * printed by validate_print.c, and as intervals' data by validate_blind.c.
  */
 #ifndef LOCKSTEP_CLI_VALIDATE_H
 #define LOCKSTEP_CLI_VALIDATE_H
 
 #include <stdio.h>
 
-#include "base/rows.h"
+#include "cli/table_option.h"
 #include "model/measured/log.h"
 #include "model/validation/crossover.h"
 #include "model/validation/outcome.h"
@@ -100,19 +100,6 @@ struct validate_summary {
 	double worst_steps; /* median of a schedule of a table of steps */
 };
 
-/* validate_summarize fills *summary. Returns 0, or -1 without memory. */
-int validate_summarize(const struct validate *validate,
-		       struct validate_summary *summary);
-
-/* validate_constants returns the fitted constants of libraries: their values
- * before the fit, in the profile, fitted to all tables, and the range when one
- * machine at a time is left out. No rows unless is_blind. */
-struct dist__rows validate_constants(const struct validate *validate);
-
-/* validate_goal returns the bound on the median error of steps of that
- * schedule: 0.07, or 0.12 where communication overlaps with computing. */
-double validate_goal(enum stream_schedule schedule);
-
 /* validate_print writes errors by table in any form but TSV. Returns 0, or -1
  * without memory. */
 int validate_print(const struct validate *validate,
@@ -130,5 +117,22 @@ enum dist_error validate_write_errors(const struct validate *validate,
 enum dist_error validate_write_tsv(const struct validate *validate,
 				   const char *path,
 				   struct dist_message *message);
+
+/* ---- validate_llm.c: steps of language models ---------------------------- */
+
+struct validate_llm_request {
+	const char *const *names; /* sources; num 0: all */
+	size_t num;
+	bool blind;       /* also with constants fitted without each source */
+	bool refit;       /* with constants fitted now, and printed */
+	bool plan;        /* also search where a best layout is published */
+	double max_error; /* of the median of dense rows; INFINITY: none */
+	const struct table_options *form;
+	const char *plot; /* NULL: none */
+};
+
+/* validate_llm returns an exit status, after a line on stderr when it is not OK
+ * or FAILED. */
+int validate_llm(const struct validate_llm_request *request);
 
 #endif

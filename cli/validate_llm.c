@@ -1,5 +1,5 @@
 /* validate_llm.c - measured steps of language models beside predicted ones. */
-#include "cli/validate_llm.h"
+#include "cli/validate.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/machine_platform.h"
-#include "cli/platform_survey.h"
+#include "cli/prediction.h"
 #include "model/validation/call.h"
 #include "model/validation/calibrated_model.h"
 
