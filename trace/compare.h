@@ -78,6 +78,16 @@ struct dist__comparison {
 };
 
 /*
+ * dist__order_check compares the ranks, and each rank's calls on each group.
+ * Writes the first difference as a sentence to reason, "" if there is none.
+ * Facts that one side does not have (PyTorch's profiler has no reduction op)
+ * are not compared. Errors: NO_MEMORY.
+ */
+enum dist_error dist__order_check(const struct dist__trace *predicted,
+				  const struct dist__trace *measured,
+				  char *reason, size_t size);
+
+/*
  * dist__compare compares two traces into *comparison, which the caller
  * releases before the traces. Traces that do not match are no error: then
  * comparable is false and reason states the first difference, in the order of

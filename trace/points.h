@@ -67,15 +67,4 @@ bool dist__points_compare(FILE *out, const char *path,
 
 void dist__points_release(struct dist__points *points);
 
-/* ---- building; private to trace/ --------------------------------------- */
-
-/* dist__points_track returns the track of rank and group, a new one if needed;
- * NULL: no memory. */
-struct dist__points_track *dist__points_track(struct dist__points *points,
-					      int rank, const char *group);
-
-/* dist__points_append copies the point; false: no memory. */
-bool dist__points_append(struct dist__points_track *track,
-			 const struct dist__point *point);
-
 #endif

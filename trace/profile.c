@@ -1,5 +1,5 @@
 /* profile.c - the clocks of ranks that each have a trace of their own. */
-#include "trace/profile.h"
+#include "trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

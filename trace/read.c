@@ -13,7 +13,6 @@
 #include "base/array.h"
 #include "base/dtype.h"
 #include "base/refuse.h"
-#include "trace/profile.h"
 #include "trace/stream.h"
 
 /* Times in us whose nanoseconds a 64-bit integer holds with room to add. */

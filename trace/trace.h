@@ -124,4 +124,17 @@ bool dist__trace_same_call(const struct dist__trace_call *a,
  * their field order) and sets order and seq. Errors: NO_MEMORY. */
 enum dist_error dist__trace_order(struct dist__trace *trace);
 
+/*
+ * dist__trace_align brings the clocks of ranks, which profilers of several
+ * hosts do not share, to that of the lowest rank. trace is in order. Two ranks
+ * are set so that the collectives in which all wait for all end at one time on
+ * both: by the median over these. Ranks without a collective in common with
+ * those that are set keep their clock. Errors: NO_MEMORY.
+ */
+enum dist_error dist__trace_align(struct dist__trace *trace);
+
+/* dist__trace_from_zero makes the times of trace relative to its first event.
+ */
+void dist__trace_from_zero(struct dist__trace *trace);
+
 #endif

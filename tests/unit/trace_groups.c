@@ -8,7 +8,7 @@
 
 #include "lockstep/dist.h"
 #include "tests/support/seat.h"
-#include "trace/order.h"
+#include "trace/compare.h"
 #include "trace/read.h"
 
 /* The halves 0-1 and 2-3 make a group each of their own ranks, the first in
