@@ -12,7 +12,7 @@
 
 #include "lockstep/dist.h"
 #include "scenarios/rank.h"
-#include "scenarios/tutorial/nn/loss.h"
+#include "scenarios/tutorial/nn/layers.h"
 #include "scenarios/tutorial/nn/toymodel.h"
 
 #define STEPS 5

@@ -15,9 +15,7 @@
 #include "scenarios/arguments.h"
 #include "scenarios/rank.h"
 #include "scenarios/tutorial/device.h"
-#include "scenarios/tutorial/nn/activation.h"
-#include "scenarios/tutorial/nn/linear.h"
-#include "scenarios/tutorial/nn/loss.h"
+#include "scenarios/tutorial/nn/layers.h"
 #include "scenarios/tutorial/nn/toymodel.h"
 
 #define STEPS 5

@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "lockstep/ddp.h"
-#include "scenarios/tutorial/nn/linear.h"
-#include "scenarios/tutorial/nn/loss.h"
+#include "scenarios/tutorial/nn/layers.h"
 #include "scenarios/tutorial/nn/random.h"
 #include "scenarios/tutorial/remote.h"
 #include "scenarios/tutorial/replicas.h"

@@ -12,9 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenarios/tutorial/nn/activation.h"
-#include "scenarios/tutorial/nn/linear.h"
-#include "scenarios/tutorial/nn/loss.h"
+#include "scenarios/tutorial/nn/layers.h"
 #include "scenarios/tutorial/nn/toymodel.h"
 #include "scenarios/tutorial/remote.h"
 

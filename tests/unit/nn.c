@@ -5,12 +5,8 @@
 #include <string.h>
 
 #include "scenarios/tutorial/digits.h"
-#include "scenarios/tutorial/nn/activation.h"
-#include "scenarios/tutorial/nn/conv.h"
+#include "scenarios/tutorial/nn/layers.h"
 #include "scenarios/tutorial/nn/convnet.h"
-#include "scenarios/tutorial/nn/linear.h"
-#include "scenarios/tutorial/nn/loss.h"
-#include "scenarios/tutorial/nn/pool.h"
 #include "scenarios/tutorial/nn/toymodel.h"
 #include "tests/support/leaks.h"
 

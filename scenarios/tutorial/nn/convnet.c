@@ -2,11 +2,7 @@
 
 #include <stdlib.h>
 
-#include "scenarios/tutorial/nn/activation.h"
-#include "scenarios/tutorial/nn/conv.h"
-#include "scenarios/tutorial/nn/linear.h"
-#include "scenarios/tutorial/nn/loss.h"
-#include "scenarios/tutorial/nn/pool.h"
+#include "scenarios/tutorial/nn/layers.h"
 
 /* The layers, and how many elements come out of what. */
 enum { CONV1, CONV2, FC1, FC2, LAYERS };

@@ -3,9 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "scenarios/tutorial/nn/activation.h"
-#include "scenarios/tutorial/nn/linear.h"
-#include "scenarios/tutorial/nn/loss.h"
+#include "scenarios/tutorial/nn/layers.h"
 #include "scenarios/tutorial/nn/random.h"
 
 static const struct layer_shape shapes[TOYMODEL_LAYERS] = {
