@@ -190,7 +190,7 @@ static bool algorithm_option_spell_out(const char *text, const char *op,
 
 /* The command line. */
 struct command_line {
-	struct sweep_arguments arguments;
+	struct sweep sweep;
 	struct rewiring_arguments rewiring;
 	char links[DIST__LINKS_SIZE]; /* what they say, "": nothing */
 	const char *backend;
@@ -261,10 +261,9 @@ const struct manual manual_bench = {
 		     "star-64 --world-size 64 -b 1M -e 64M"},
 	.choices = "all_reduce|broadcast|reduce|all_gather|reduce_scatter|"
 		   "alltoall|gather|scatter|sendrecv",
-	.groups =
-		GROUPS({"As nccl-tests has them", sweep_options, AT(arguments)},
-		       {"World", .options = bench_options},
-		       {"Links of sim", rewiring_options, AT(rewiring)}),
+	.groups = GROUPS({"As nccl-tests has them", sweep_options, AT(sweep)},
+			 {"World", .options = bench_options},
+			 {"Links of sim", rewiring_options, AT(rewiring)}),
 	.least_words = 1,
 	.most_words = 1,
 	.missing = "which collective? expected " SWEEP_NAMES};
@@ -606,8 +605,8 @@ static int bench(struct command_line *line, const char *name)
 {
 	struct dist__link_overrides links = {.name = ""};
 	struct dist_message message = {""};
+	struct sweep *sweep = &line->sweep;
 	int status, end, found = sweep_find(name);
-	struct sweep sweep = {.collective = (enum collective)found};
 	const char *wrong;
 
 	if (found < 0)
@@ -625,24 +624,24 @@ static int bench(struct command_line *line, const char *name)
 	if (!check_writable("bench", (const char *[]){line->tsv, line->trace},
 			    2))
 		return DIST_EXIT_USAGE;
-	if (!sweep_arguments_use(&line->arguments, is_simulated(line), &sweep,
-				 &message))
+	sweep->collective = (enum collective)found;
+	if (!sweep_complete(sweep, is_simulated(line), &message))
 		return refuse("bench", "%s", message.text);
-	sweep.out = line->json ? NULL : stdout;
-	sweep.rows = tmpfile();
-	if (!sweep.rows) {
+	sweep->out = line->json ? NULL : stdout;
+	sweep->rows = tmpfile();
+	if (!sweep->rows) {
 		fprintf(stderr, "lockstep bench: no temporary file: %s\n",
 			strerror(errno));
 		return DIST_EXIT_INTERNAL;
 	}
 	/* Ranks may be forks of this process: nothing in its buffers twice. */
 	fflush(NULL);
-	status = launch(line, &sweep);
+	status = launch(line, sweep);
 	if (status == DIST_EXIT_OK || status == DIST_EXIT_FAILED) {
-		end = conclude(line, &sweep);
+		end = conclude(line, sweep);
 		status = status ? status : end;
 	}
-	fclose(sweep.rows);
+	fclose(sweep->rows);
 	return status;
 }
 
@@ -651,7 +650,7 @@ int command_bench(int argc, const char **argv)
 	struct command_line line = {.json = 0};
 	int status;
 
-	sweep_arguments_init(&line.arguments);
+	sweep_init(&line.sweep);
 	if (!arguments_parse(&manual_bench, &argc, argv, &line, &status))
 		return status;
 	status = bench(&line, argv[1]);

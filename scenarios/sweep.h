@@ -42,6 +42,8 @@ struct sweep_row {
  * constant. */
 struct sweep {
 	enum collective collective;
+
+	/* The flags, nccl-tests'; until sweep_complete() INT_MIN: not given. */
 	size_t min_bytes;
 	size_t max_bytes;
 	size_t step_bytes; /* from one size to the next; 0: use factor */
@@ -49,14 +51,17 @@ struct sweep {
 	int iterations;
 	int calls; /* calls of an iteration, one after the other */
 	int warmup;
-	enum sweep_average average;
-	bool cold;     /* the caches are emptied before every iteration */
-	bool together; /* every iteration starts at the same instant of a clock
-			  that the ranks share */
-	bool check;    /* real data, compared with the known result */
+	int average;  /* enum sweep_average */
+	int cold;     /* the caches are emptied before every iteration */
+	int together; /* every iteration starts at the same instant of a clock
+			 that the ranks share */
+	int check;    /* real data, compared with the known result */
+	const char *dtype_name;
+	const char *op_name; /* NULL: sum */
+	int root;
+
 	enum dist_dtype dtype;
 	enum dist_reduce_op op;
-	int root;
 	FILE *out;  /* rank 0 prints the table here; NULL: no table */
 	FILE *rows; /* rank 0 writes every struct sweep_row here; NULL: none */
 };
@@ -91,33 +96,15 @@ void sweep_print_header(FILE *out, const struct sweep *sweep, int world_size,
 void sweep_print_row(FILE *out, const struct sweep *sweep,
 		     const struct sweep_row *row);
 
-/* The command line of a sweep, with nccl-tests' flags. */
-struct sweep_arguments {
-	size_t min_bytes;
-	size_t max_bytes;
-	size_t step_bytes; /* 0: use factor */
-	double factor;     /* 0: 2 */
-	int iterations;    /* INT_MIN: 20, in simulation 1 */
-	int calls;
-	int warmup; /* INT_MIN: 5, in simulation 0 */
-	int average;
-	int cold;
-	int together;
-	int check; /* INT_MIN: 1, in simulation 0 */
-	const char *dtype;
-	const char *op; /* NULL: sum */
-	int root;       /* INT_MIN: 0 */
-};
-
+/* The flags, each a field of struct sweep. */
 extern const struct option sweep_options[];
 
-/* sweep_arguments_init sets the defaults. */
-void sweep_arguments_init(struct sweep_arguments *arguments);
+/* sweep_init sets the flags' defaults. */
+void sweep_init(struct sweep *sweep);
 
-/* sweep_arguments_use makes a sweep of sweep->collective from arguments, for
+/* sweep_complete checks the flags for sweep->collective, and completes them for
  * simulated or real ranks. Returns false with message if they are invalid. */
-bool sweep_arguments_use(const struct sweep_arguments *arguments,
-			 bool simulated, struct sweep *sweep,
-			 struct dist_message *message);
+bool sweep_complete(struct sweep *sweep, bool simulated,
+		    struct dist_message *message);
 
 #endif

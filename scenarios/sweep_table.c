@@ -1,11 +1,15 @@
-/* The words of a sweep: names, flags, and the table in nccl-tests' columns. */
+/* The words of a sweep: names, flags, the table in nccl-tests' columns; and the
+ * sweeps as programs, all_reduce, broadcast, reduce. */
 #include "scenarios/sweep.h"
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/text.h"
+#include "scenarios/scenario.h"
 
 /* Whether a and b are the same but for underscores, and for what nccl-tests
  * puts behind the name of a program. */
@@ -141,7 +145,7 @@ void sweep_print_row(FILE *out, const struct sweep *sweep,
 /* What no number of an option is. */
 #define NOT_GIVEN INT_MIN
 
-#define AT(field) offsetof(struct sweep_arguments, field)
+#define AT(field) offsetof(struct sweep, field)
 
 const struct option sweep_options[] = {
 	{"minbytes", OPTION_SIZE, AT(min_bytes), "SIZE",
@@ -173,27 +177,27 @@ const struct option sweep_options[] = {
 	{"check", OPTION_COUNT, AT(check), "0|1", .help = "verify results",
 	 .usual = "1; simulated 0, as there is no data", .letter = 'c',
 	 .max = 1},
-	{"datatype", OPTION_CHOICE, AT(dtype),
+	{"datatype", OPTION_CHOICE, AT(dtype_name),
 	 "float|double|half|bfloat16|int8|uint8|int32|int64|bool",
 	 .help = "type of the elements", .usual = "float", .letter = 'd'},
-	{"op", OPTION_CHOICE, AT(op), "sum|prod|min|max|avg|band|bor|bxor",
+	{"op", OPTION_CHOICE, AT(op_name), "sum|prod|min|max|avg|band|bor|bxor",
 	 .help = "reduction", .usual = "sum", .letter = 'o'},
 	{"root", OPTION_COUNT, AT(root), "RANK",
 	 .help = "root of broadcast, reduce, gather, scatter", .usual = "0",
 	 .letter = 'r'},
 	{.name = NULL}};
 
-void sweep_arguments_init(struct sweep_arguments *a)
+void sweep_init(struct sweep *sweep)
 {
-	*a = (struct sweep_arguments){.min_bytes = 8,
-				      .max_bytes = 64 << 20,
-				      .iterations = NOT_GIVEN,
-				      .calls = 1,
-				      .warmup = NOT_GIVEN,
-				      .average = SWEEP_SLOWEST_RANK,
-				      .check = NOT_GIVEN,
-				      .dtype = "float",
-				      .root = NOT_GIVEN};
+	*sweep = (struct sweep){.min_bytes = 8,
+				.max_bytes = 64 << 20,
+				.iterations = NOT_GIVEN,
+				.calls = 1,
+				.warmup = NOT_GIVEN,
+				.average = SWEEP_SLOWEST_RANK,
+				.check = NOT_GIVEN,
+				.dtype_name = "float",
+				.root = NOT_GIVEN};
 }
 
 /* The pairs that dist.h calls legal. */
@@ -207,71 +211,91 @@ static bool is_legal(const struct sweep *sweep)
 	return !bits || sweep->dtype >= DIST_INT8;
 }
 
-static int given_or(int number, int otherwise)
+static void set_default(int *number, int usual)
 {
-	return number == NOT_GIVEN ? otherwise : number;
+	if (*number == NOT_GIVEN)
+		*number = usual;
 }
 
 /* What is wrong with what is called, or NULL; the options have checked words
  * and numbers. */
-static const char *read_call(const struct sweep_arguments *a,
-			     struct sweep *sweep)
+static const char *complete_call(struct sweep *s)
 {
-	const struct word *dtype = DIST__NAMED(dtypes, a->dtype);
-	const struct word *op = DIST__NAMED(ops, a->op ? a->op : "sum");
+	const char *name = s->op_name ? s->op_name : "sum";
+	const struct word *dtype = DIST__NAMED(dtypes, s->dtype_name);
+	const struct word *op = DIST__NAMED(ops, name);
 
-	sweep->min_bytes = a->min_bytes;
-	sweep->max_bytes = a->max_bytes;
-	sweep->step_bytes = a->step_bytes;
-	sweep->factor = a->factor > 0 ? a->factor : 2;
-	sweep->root = given_or(a->root, 0);
-	if (a->step_bytes > 0 && a->factor > 0)
+	if (s->step_bytes > 0 && s->factor > 0)
 		return "-i: expected without -f: sizes grow by bytes or by a "
 		       "factor";
-	if (a->op && !sweep_reduces(sweep->collective))
+	if (s->op_name && !sweep_reduces(s->collective))
 		return "-o: expected with all_reduce, reduce or "
 		       "reduce_scatter: others reduce nothing";
-	if (a->root != NOT_GIVEN && !is_rooted(sweep->collective))
+	if (s->root != NOT_GIVEN && !is_rooted(s->collective))
 		return "-r: expected with broadcast, reduce, gather or "
 		       "scatter: others have no root";
-	if (sweep->max_bytes < sweep->min_bytes)
+	if (s->max_bytes < s->min_bytes)
 		return "-e: expected a size not below that of -b";
-	sweep->dtype = (enum dist_dtype)dtype->value;
-	sweep->op = (enum dist_reduce_op)op->value;
-	if (!is_legal(sweep))
+	s->factor = s->factor > 0 ? s->factor : 2;
+	set_default(&s->root, 0);
+	s->dtype = (enum dist_dtype)dtype->value;
+	s->op = (enum dist_reduce_op)op->value;
+	if (!is_legal(s))
 		return "-o: expected for floats sum, prod, min, max or avg, "
 		       "for bool any but avg";
 	return NULL;
 }
 
-/* What is wrong with how it is timed, or NULL. */
-static const char *read_timing(const struct sweep_arguments *a, bool simulated,
-			       struct sweep *sweep)
+bool sweep_complete(struct sweep *s, bool simulated,
+		    struct dist_message *message)
 {
-	sweep->iterations = given_or(a->iterations, simulated ? 1 : 20);
-	sweep->calls = a->calls;
-	sweep->warmup = given_or(a->warmup, simulated ? 0 : 5);
-	sweep->cold = a->cold != 0;
-	sweep->together = a->together != 0;
-	sweep->check = given_or(a->check, !simulated) != 0;
-	sweep->average = (enum sweep_average)a->average;
-	if (sweep->cold && simulated)
-		return "--cold: expected a real back end, as simulated memory "
-		       "has no caches";
-	if (sweep->cold && sweep->calls > 1)
-		return "--cold: expected -m 1, as the second call of several "
-		       "is warm";
-	return NULL;
+	const char *wrong;
+
+	set_default(&s->iterations, simulated ? 1 : 20);
+	set_default(&s->warmup, simulated ? 0 : 5);
+	set_default(&s->check, !simulated);
+	if (s->cold && simulated)
+		wrong = "--cold: expected a real back end, as simulated memory "
+			"has no caches";
+	else if (s->cold && s->calls > 1)
+		wrong = "--cold: expected -m 1, as the second call of several "
+			"is warm";
+	else
+		wrong = complete_call(s);
+	if (wrong)
+		snprintf(message->text, sizeof message->text, "%s", wrong);
+	return !wrong;
 }
 
-bool sweep_arguments_use(const struct sweep_arguments *a, bool simulated,
-			 struct sweep *sweep, struct dist_message *message)
-{
-	const char *what = read_timing(a, simulated, sweep);
+/* ---- the sweeps as programs ---------------------------------------------- */
 
-	if (!what)
-		what = read_call(a, sweep);
-	if (what)
-		snprintf(message->text, sizeof message->text, "%s", what);
-	return !what;
+/* The environment decides about the world; here it sets defaults too. */
+static bool is_simulated(void)
+{
+	const char *backend = getenv("LOCKSTEP_BACKEND");
+
+	return backend && strcasecmp(backend, "sim") == 0;
+}
+
+int sweep_main(int argc, char **argv)
+{
+	const struct manual manual = {
+		.usage = "[-b SIZE] [-e SIZE] [-f F] [OPTION...]",
+		.examples = {"lockstep run --nproc-per-node 4 all_reduce -b 1K "
+			     "-e 1M"},
+		.groups = GROUPS({.options = sweep_options})};
+	struct dist_message message = {""};
+	struct sweep sweep;
+	int status;
+
+	sweep_init(&sweep);
+	sweep.collective = (enum collective)sweep_find(argv[0]);
+	sweep.out = stdout;
+	if (!arguments_parse(&manual, &argc, (const char **)argv, &sweep,
+			     &status))
+		return status;
+	if (sweep_complete(&sweep, is_simulated(), &message))
+		return dist_launch(NULL, sweep_rank, &sweep);
+	fprintf(stderr, "%s: %s\n", argv[0], message.text);
+	return DIST_EXIT_USAGE;
 }
