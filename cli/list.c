@@ -2,6 +2,7 @@
 #include "cli/command.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +15,24 @@
 #include "cli/table_option.h"
 #include "coll/algorithm.h"
 #include "base/spelling.h"
+#include "base/statistics.h"
 #include "coll/profile.h"
 #include "lockstep/dist.h"
 #include "model/llm/kernels.h"
+#include "model/measured/baseline.h"
+#include "model/measured/collectives.h"
 #include "model/measured/machine.h"
+#include "model/measured/steps.h"
 #include "model/training/model.h"
 #include "scenarios/scenario.h"
 #include "sim/launch.h"
 #include "cli/sweep/study.h"
+
+/* Adds a row for the file at path, called name without its suffix. Errors: any
+ * of reading it; message says what was expected. */
+typedef enum dist_error list_add(struct dist__rows *table, const char *name,
+				 const char *path,
+				 struct dist_message *message);
 
 /* Something that can be listed. */
 struct listing {
@@ -42,8 +53,11 @@ struct listing {
 
 #define PATH_SIZE 4096
 
-int list_each_file(const char *kind, const char *suffix, list_add *add,
-		   struct dist__rows *table)
+/* Adds every file of a kind, in order of name. Returns DIST_EXIT_OK, or
+ * DIST_EXIT_USAGE after a line on stderr: there is no such folder, or add
+ * failed for one. */
+static int each_file(const char *kind, const char *suffix, list_add *add,
+		     struct dist__rows *table)
 {
 	struct dist_message message;
 	char dir[PATH_SIZE], path[2 * PATH_SIZE];
@@ -142,7 +156,7 @@ static int fill_platforms(struct dist__rows *table)
 
 	if (!dist__sim_world.is_available(&why))
 		return refuse("list", "%s", why.text);
-	return list_each_file("platforms", ".xml", add_platform, table);
+	return each_file("platforms", ".xml", add_platform, table);
 }
 
 static enum dist_error add_machine(struct dist__rows *table, const char *name,
@@ -175,8 +189,129 @@ static enum dist_error add_study(struct dist__rows *table, const char *name,
 	return DIST_OK;
 }
 
-/* ---- the GPUs of the catalogue, and what kernels reach of their peaks -----
- */
+/* ---- the tables of measured figures ------------------------------------ */
+
+/* The title has no column: it stands in the JSON and TSV alone. */
+static const char measured_columns[] = "name;kind;title|;rows;calibration;fit_"
+				       "median_pct;fit_p90_pct;machine;source";
+
+/* The value of a field that is the same in every row; "several" if not, NULL:
+ * none has it. */
+static const char *common_value(const struct tsv_table *tsv, const char *field)
+{
+	const char *first = dist__tsv_get(tsv, 0, field);
+
+	for (size_t i = 1; first && i < tsv->num_rows; i++) {
+		const char *value = dist__tsv_get(tsv, i, field);
+
+		if (!value || strcmp(value, first) != 0)
+			return "several";
+	}
+	return first;
+}
+
+/* What the two-parameter fit misses a table by, in percent: median, and what
+ * nine of ten rows stay below; NAN: it is none of collectives. */
+struct fit {
+	double median, p90;
+};
+
+static const struct fit no_fit = {NAN, NAN};
+
+static void add_measured(struct dist__rows *table, const char *name,
+			 const char *kind, const struct tsv_table *tsv,
+			 struct fit fit)
+{
+	int64_t calibration = 0;
+
+	for (size_t i = 0; i < tsv->num_rows; i++) {
+		const char *use = dist__tsv_get(tsv, i, "use");
+
+		calibration += use && strcmp(use, "calibration") == 0;
+	}
+	ADD_ROW(table, cell_copy(name), cell_text(kind),
+		cell_copy(dist__tsv_title(tsv)), cell_size(tsv->num_rows),
+		cell_int(calibration), cell_real(fit.median),
+		cell_real(fit.p90), cell_copy(common_value(tsv, "machine")),
+		cell_copy(dist__tsv_source(tsv)));
+}
+
+static struct fit fit_of(const struct collectives *read)
+{
+	double *errors = calloc(read->tsv.num_rows + 1, sizeof *errors);
+	size_t num = errors ? baseline_errors(read, errors) : 0;
+	struct fit fit = no_fit;
+
+	dist__sort_numbers(errors, num);
+	if (num > 0) {
+		fit.median = 100 * dist__quantile(errors, num, 0.5);
+		fit.p90 = 100 * dist__quantile(errors, num, 0.9);
+	}
+	free(errors);
+	return fit;
+}
+
+static enum dist_error add_collectives(struct dist__rows *table,
+				       const char *name, const char *path,
+				       struct dist_message *message)
+{
+	struct collectives read;
+	enum dist_error error = collectives_load(&read, path, message);
+
+	if (!error)
+		add_measured(table, name, "collectives", &read.tsv,
+			     fit_of(&read));
+	dist__tsv_release(&read.tsv);
+	return error;
+}
+
+static enum dist_error add_steps(struct dist__rows *table, const char *name,
+				 const char *path, struct dist_message *message)
+{
+	struct steps read;
+	enum dist_error error = steps_load(&read, path, message);
+
+	if (!error)
+		add_measured(table, name, "steps", &read.tsv, no_fit);
+	dist__tsv_release(&read.tsv);
+	return error;
+}
+
+/* A table that nothing but its form is asked of, called as its folder. */
+static enum dist_error add_plain(struct dist__rows *table, const char *name,
+				 const char *path, struct dist_message *message)
+{
+	struct tsv_table tsv;
+	enum dist_error error = dist__tsv_load(&tsv, path, message);
+
+	if (!error)
+		add_measured(table, name,
+			     strstr(path, "/hardware/") ? "hardware" : "parts",
+			     &tsv, no_fit);
+	dist__tsv_release(&tsv);
+	return error;
+}
+
+static int fill_measured(struct dist__rows *table)
+{
+	static const struct {
+		const char *folder;
+		list_add *add;
+	} kinds[] = {
+		{"measured/collectives", add_collectives},
+		{"measured/steps", add_steps},
+		{"measured/parts", add_plain},
+		{"measured/hardware", add_plain},
+	};
+	int status = DIST_EXIT_OK;
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (each_file(kinds[i].folder, ".tsv", kinds[i].add, table))
+			status = DIST_EXIT_USAGE;
+	return status;
+}
+
+/* ---- GPUs, and what kernels reach of their peaks ------------------------ */
 
 static const char devices_columns[] =
 	"name;tflops_16|16-bit TFLOP/s;fp8_tflops|fp8;fp4_tflops|fp4;"
@@ -246,15 +381,15 @@ static const struct listing listings[] = {
 	 .add = add_profile},
 	{"machines", "name;nodes;gpus_per_node;gpu;title", .suffix = ".yaml",
 	 .add = add_machine},
-	{"measured", list_measured_columns, .fill = list_measured},
+	{"measured", measured_columns, .fill = fill_measured},
 	{"studies", "name;points;title", .suffix = ".yaml", .add = add_study},
 };
 
 static int listing_fill(const struct listing *listing, struct dist__rows *table)
 {
 	return listing->fill ? listing->fill(table)
-			     : list_each_file(listing->name, listing->suffix,
-					      listing->add, table);
+			     : each_file(listing->name, listing->suffix,
+					 listing->add, table);
 }
 
 static int listing_print(const struct listing *listing,

@@ -6,8 +6,8 @@
 #include "scenarios/tutorial/nn/network.h"
 #include "scenarios/tutorial/nn/random.h"
 
-/* ---- fully connected: every output is a weighted sum of all inputs, and a
- * bias */
+/* The fully connected layer: every output is a weighted sum of all inputs, and
+ * a bias. */
 
 /* linear_forward maps rows of layer->inputs at x to rows of layer->outputs at
  * y: y = x weight^T + bias. */
@@ -21,9 +21,9 @@ void linear_backward(const struct layer *layer, const float *x, const float *dy,
 		     size_t rows, float *dx);
 
 /*
- * ---- the convolution of one image as a matrix product: what lies under the
- * kernel at each place becomes a column (im2col), and the weights times all
- * columns are the output.
+ * The convolution of one image as a matrix product: what lies under the kernel
+ * at each place becomes a column (im2col), and the weights times all columns
+ * are the output.
  */
 
 /* A square image of several channels, and the kernel that passes over it one
