@@ -111,6 +111,22 @@ static const struct tsv_field fields[] = {
 	{"from", read_text, offsetof(struct row, model.source), true},
 	{.name = NULL}};
 
+/* The models stand at the head of their rows. */
+const char *llm_catalogue_difference(const struct llm_architecture *a,
+				     const struct llm_architecture *b)
+{
+	for (const struct tsv_field *f = fields; f->name; f++) {
+		size_t size = f->read == read_count ? sizeof(int)
+			      : f->read == read_yes ? sizeof(bool)
+						    : 0;
+
+		if (memcmp((const char *)a + f->offset,
+			   (const char *)b + f->offset, size) != 0)
+			return f->name;
+	}
+	return NULL;
+}
+
 static enum dist_error check_row(const struct tsv_table *tsv, size_t i,
 				 const void *row, struct dist_message *message)
 {

@@ -22,6 +22,12 @@ DIST_MUST_CHECK enum dist_error llm_config_parse(struct llm_architecture *model,
 						 const char *text,
 						 struct dist_message *message);
 
+/* llm_catalogue_difference returns the first field of the catalogue in which
+ * two models differ; NULL: none. Texts and what their authors state do not
+ * count. */
+const char *llm_catalogue_difference(const struct llm_architecture *a,
+				     const struct llm_architecture *b);
+
 /* llm_config_write writes model to path (NULL: standard output);
  * llm_config_read reads the same model from it. Errors: INVALID_ARGUMENT (no
  * family has this combination of parts: message), IO, NO_MEMORY. */

@@ -2,6 +2,8 @@
  * config_write.c - writes a model as config.json, by the family of Hugging
  * Face's transformers that has its parts.
  */
+#define _GNU_SOURCE /* asprintf */
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -143,55 +145,22 @@ static const char *set_all(json_t *object, const struct llm_architecture *m)
 	return m->window ? "mistral" : "llama";
 }
 
-/* Returns NULL, or what differs. */
-static const char *difference(const struct llm_architecture *a,
-			      const struct llm_architecture *b)
-{
-	const struct {
-		const char *name;
-		int a, b;
-	} numbers[] = {
-		{"kv_heads", a->kv_heads, b->kv_heads},
-		{"head_dim", a->head_dim, b->head_dim},
-		{"ffn", a->ffn, b->ffn},
-		{"gated", a->gated, b->gated},
-		{"biases", a->biases, b->biases},
-		{"qkv_biases", a->biases || a->qkv_biases,
-		 b->biases || b->qkv_biases},
-		{"tied", a->tied, b->tied},
-		{"positions", a->positions, b->positions},
-		{"window", a->window, b->window},
-		{"local_of", a->local_of, b->local_of},
-		{"chunked", a->chunked, b->chunked},
-		{"experts", a->experts, b->experts},
-		{"top_k", a->top_k, b->top_k},
-		{"expert_ffn", a->expert_ffn, b->expert_ffn},
-		{"shared_ffn", a->shared_ffn, b->shared_ffn},
-		{"dense_layers", a->dense_layers, b->dense_layers},
-		{"dense_every", a->dense_every, b->dense_every},
-		{"q_rank", a->q_rank, b->q_rank},
-		{"kv_rank", a->kv_rank, b->kv_rank},
-	};
-
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		if (numbers[i].a != numbers[i].b)
-			return numbers[i].name;
-	return NULL;
-}
-
 /* Whether the text says this model: what a family has no key for was lost. */
 static enum dist_error check_text(const char *text, const char *family,
 				  const struct llm_architecture *model,
 				  struct dist_message *message)
 {
-	struct llm_architecture again;
+	struct llm_architecture again, wanted = *model;
 	struct dist_message why;
 	const char *lost;
 
 	if (llm_config_parse(&again, "config.json", text, &why))
 		return dist__refuse(
 			message, "no family has these parts: %.300s", why.text);
-	lost = difference(model, &again);
+	/* With all biases those of queries, keys and values are there, too. */
+	wanted.qkv_biases |= wanted.biases;
+	again.qkv_biases |= again.biases;
+	lost = llm_catalogue_difference(&wanted, &again);
 	if (lost)
 		return dist__refuse(message,
 				    "%s: no family of config.json has it "
@@ -200,39 +169,25 @@ static enum dist_error check_text(const char *text, const char *family,
 	return DIST_OK;
 }
 
-static enum dist_error save(const char *text, const char *path,
-			    struct dist_message *message)
-{
-	struct dist__output *output;
-
-	if (!path)
-		return puts(text) < 0 ? dist__refuse(message, "cannot write")
-				      : DIST_OK;
-	if (dist__output_open(path, &output, message))
-		return DIST_ERR_IO;
-	dist__output_text(output, text);
-	dist__output_text(output, "\n");
-	return dist__output_close(output, message);
-}
-
 enum dist_error llm_config_write(const struct llm_architecture *model,
 				 const char *path, struct dist_message *message)
 {
 	json_t *object = json_object();
 	const char *family = set_all(object, model);
 	enum dist_error error;
-	char *text;
+	char *dump, *text = NULL;
 
 	(void)json_object_set_new(object, "model_type", json_string(family));
-	text = json_dumps(object, JSON_INDENT(2) | JSON_SORT_KEYS);
+	dump = json_dumps(object, JSON_INDENT(2) | JSON_SORT_KEYS);
 	json_decref(object);
-	if (!text) {
-		snprintf(message->text, sizeof message->text, "out of memory");
-		return DIST_ERR_NO_MEMORY;
-	}
-	error = check_text(text, family, model, message);
+	if (dump && asprintf(&text, "%s\n", dump) < 0)
+		text = NULL;
+	error = text ? check_text(text, family, model, message)
+		     : dist__refuse_as(message, DIST_ERR_NO_MEMORY,
+				       "out of memory");
 	if (!error)
-		error = save(text, path, message);
+		error = dist__output_save(path, text, message);
+	free(dump);
 	free(text);
 	return error;
 }

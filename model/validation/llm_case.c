@@ -11,16 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define GIGABIT 0.125e9
 
 static bool has(const char *text, const char *word)
 {
 	return text && strstr(text, word);
-}
-
-static bool begins(const char *text, const char *with)
-{
-	return text && strncmp(text, with, strlen(with)) == 0;
 }
 
 static bool is(const char *text, const char *word)
@@ -36,7 +33,7 @@ static void fill_gpt(struct llm_case *made)
 {
 	const struct llm_row *row = made->row;
 	struct llm_architecture *model = &made->model;
-	bool llama = begins(row->model, "Llama");
+	bool llama = dist__begins(row->model, "Llama");
 
 	snprintf(model->name, sizeof model->name, "%s", row->model);
 	snprintf(model->source, sizeof model->source, "%s", made->source);
@@ -98,7 +95,7 @@ static int card_of(const char *gpu)
 		     {"GH200", 200}};
 
 	for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
-		if (begins(gpu, usual[i].gpu))
+		if (dist__begins(gpu, usual[i].gpu))
 			return usual[i].gbit;
 	return 400;
 }
@@ -134,7 +131,7 @@ static void fill_machine(struct llm_case *made)
 
 static double remade_by(const char *word)
 {
-	double modules = begins(word, "selective=");
+	double modules = dist__begins(word, "selective=");
 
 	for (const char *c = word && modules > 0 ? word : ""; *c; c++)
 		modules += *c == '+';
@@ -144,14 +141,14 @@ static double remade_by(const char *word)
 static void fill_recompute(struct llm_case *made, const char *word)
 {
 	struct llm_layout *l = &made->layout;
-	bool layers = begins(made->row->framework, "torchtitan") ||
-		      begins(made->row->framework, "fms");
+	bool layers = dist__begins(made->row->framework, "torchtitan") ||
+		      dist__begins(made->row->framework, "fms");
 	const char *number = strchr(word ? word : "", '=');
 	int stage = made->model.layers / l->pp;
 
 	if (!word) {
 		l->recompute = LLM_RECOMPUTE_AUTO;
-	} else if (begins(word, "full")) {
+	} else if (dist__begins(word, "full")) {
 		l->recompute = LLM_RECOMPUTE_FULL;
 		l->recompute_layers = number ? atoi(number + 1) : 0;
 		if (l->recompute_layers > stage)
@@ -165,7 +162,7 @@ static void fill_recompute(struct llm_case *made, const char *word)
 		l->recompute = LLM_RECOMPUTE_FULL;
 		l->recompute_layers = stage / 3;
 		made->guessed = true;
-	} else if (begins(word, "selective=")) {
+	} else if (dist__begins(word, "selective=")) {
 		l->recompute = LLM_RECOMPUTE_SELECTIVE;
 		l->recompute_modules = llm_modules_find(word + 10);
 	} else if (is(word, "selective")) {
@@ -199,7 +196,7 @@ static void fill_sizes(struct llm_case *made)
 	l->ep = row->ep ? row->ep : 1;
 	l->vpp = row->vpp && l->pp > 1 ? row->vpp : 1;
 	/* NeMo's recipes give each chunk one layer. */
-	if (!row->vpp && begins(row->framework, "NeMo/") &&
+	if (!row->vpp && dist__begins(row->framework, "NeMo/") &&
 	    made->model.layers % l->pp == 0)
 		l->vpp = l->pp > 1 ? made->model.layers / l->pp : 1;
 	l->seq = row->seq;
@@ -212,11 +209,11 @@ static void fill_sizes(struct llm_case *made)
 /* Megatron-Bridge has graphs and fused permutations from release 26.06 on. */
 static enum llm_software software_of(const struct llm_row *row)
 {
-	if (begins(row->version, "MLPerf"))
+	if (dist__begins(row->version, "MLPerf"))
 		return LLM_TUNED;
 	if (has(row->overlap, "CUDA graphs") ||
-	    begins(row->version, "NeMo 26.06") ||
-	    begins(row->version, "NeMo 26.08"))
+	    dist__begins(row->version, "NeMo 26.06") ||
+	    dist__begins(row->version, "NeMo 26.08"))
 		return LLM_GRAPHED;
 	return LLM_EAGER;
 }
@@ -231,11 +228,11 @@ static enum llm_attention_library library_of(const struct llm_row *row,
 					    "InternEvo"};
 
 	for (size_t i = 0; i < sizeof flash / sizeof *flash; i++)
-		if (begins(row->framework, flash[i]))
+		if (dist__begins(row->framework, flash[i]))
 			return LLM_FLASH_2;
-	if (begins(row->framework, "llm-foundry"))
+	if (dist__begins(row->framework, "llm-foundry"))
 		return has(row->overlap, "flash") ? LLM_FLASH_2 : LLM_FLASH_1;
-	if (begins(row->version, "NeMo 24.03"))
+	if (dist__begins(row->version, "NeMo 24.03"))
 		return LLM_FLASH_2;
 	return old ? LLM_UNFUSED : LLM_FASTEST;
 }
@@ -251,12 +248,12 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 {
 	const struct llm_row *row = made->row;
 	struct llm_layout *l = &made->layout;
-	bool deepspeed = begins(row->framework, "Megatron-DeepSpeed");
-	bool old = deepspeed || (begins(row->framework, "Megatron-LM") &&
-				 begins(row->version, "2021"));
-	bool tuned = begins(row->framework, "NeMo/") ||
-		     begins(row->framework, "Megatron-Bridge") ||
-		     begins(row->version, "MLPerf");
+	bool deepspeed = dist__begins(row->framework, "Megatron-DeepSpeed");
+	bool old = deepspeed || (dist__begins(row->framework, "Megatron-LM") &&
+				 dist__begins(row->version, "2021"));
+	bool tuned = dist__begins(row->framework, "NeMo/") ||
+		     dist__begins(row->framework, "Megatron-Bridge") ||
+		     dist__begins(row->version, "MLPerf");
 	bool experts = made->model.experts > 0;
 
 	made->software = deepspeed ? LLM_OLD : software_of(row);
@@ -283,20 +280,21 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 			    !has(row->overlap, "HybridEP") &&
 			    !(recipe && (is(recipe->dispatcher, "hybridep") ||
 					 is(recipe->dispatcher, "deepep")));
-	l->whole_sums = begins(row->framework, "InternEvo");
-	if (begins(row->framework, "nanotron"))
+	l->whole_sums = dist__begins(row->framework, "InternEvo");
+	if (dist__begins(row->framework, "nanotron"))
 		l->overlap_grad = l->overlap_param = false;
-	if (begins(row->framework, "InternEvo"))
+	if (dist__begins(row->framework, "InternEvo"))
 		l->sequence = false;
-	if (old || begins(row->framework, "fms") ||
-	    begins(row->framework, "InternEvo") ||
-	    (tuned && !begins(row->version, "20")))
+	if (old || dist__begins(row->framework, "fms") ||
+	    dist__begins(row->framework, "InternEvo") ||
+	    (tuned && !dist__begins(row->version, "20")))
 		l->gradient_bytes = 2;
-	if (experts && !begins(row->id, "dgxc"))
+	if (experts && !dist__begins(row->id, "dgxc"))
 		l->etp = 1;
-	if (begins(row->framework, "llm-foundry"))
+	if (dist__begins(row->framework, "llm-foundry"))
 		l->gradient_bytes = has(row->overlap, "pure") ? 2 : 4;
-	l->schedule = begins(row->schedule, "zb") ? LLM_ZERO_BUBBLE : LLM_1F1B;
+	l->schedule =
+		dist__begins(row->schedule, "zb") ? LLM_ZERO_BUBBLE : LLM_1F1B;
 }
 
 /* Tokens of an example of SQuAD, context, question and answer. */
@@ -315,12 +313,12 @@ static void fill_tuning(struct llm_case *made)
 	struct llm_layout *l = &made->layout;
 	bool tuning = l->lora || is(row->task, "sft");
 
-	if (begins(row->version, "MLPerf") && l->lora) {
+	if (dist__begins(row->version, "MLPerf") && l->lora) {
 		l->adapters = LLM_ADAPT_ATTENTION;
 		l->small_activation = true;
 		l->parameter_bytes = 1;
-	} else if (tuning && (begins(row->framework, "NeMo/") ||
-			      begins(row->framework, "Megatron"))) {
+	} else if (tuning && (dist__begins(row->framework, "NeMo/") ||
+			      dist__begins(row->framework, "Megatron"))) {
 		l->document = SQUAD;
 		l->adapters = LLM_ADAPT_QKV;
 	}
@@ -356,33 +354,34 @@ static void fill_states(struct llm_case *made)
 	const struct llm_row *row = made->row;
 	struct llm_layout *l = &made->layout;
 
-	if (begins(row->framework, "Megatron-DeepSpeed")) {
+	if (dist__begins(row->framework, "Megatron-DeepSpeed")) {
 		l->keep_outputs = true;
 		if (l->precision == LLM_FP16)
 			l->state_bytes = 16;
 		else
 			l->copy_bytes = 4;
 	}
-	if (begins(row->framework, "nanotron")) {
+	if (dist__begins(row->framework, "nanotron")) {
 		l->even_matrices = true;
 		l->piecewise = true;
 		l->copy_bytes = 2;
 		l->fused_kernels = false;
 	}
-	if (begins(row->framework, "torchtitan") &&
-	    begins(row->overlap, "eager"))
+	if (dist__begins(row->framework, "torchtitan") &&
+	    dist__begins(row->overlap, "eager"))
 		l->fused_kernels = false;
-	if (begins(row->framework, "llm-foundry"))
+	if (dist__begins(row->framework, "llm-foundry"))
 		l->fused_loss = true;
-	if (begins(row->framework, "NeMo/") &&
-	    (begins(row->version, "NeMo 24.0") || begins(row->version, "v24")))
+	if (dist__begins(row->framework, "NeMo/") &&
+	    (dist__begins(row->version, "NeMo 24.0") ||
+	     dist__begins(row->version, "v24")))
 		l->state_bytes = 10;
-	if (begins(row->framework, "NeMo-AutoModel")) {
+	if (dist__begins(row->framework, "NeMo-AutoModel")) {
 		l->gradient_bytes = 2;
 		l->state_bytes = 6;
 	}
-	if (begins(row->framework, "Megatron-Bridge") &&
-	    begins(row->model, "Moonlight"))
+	if (dist__begins(row->framework, "Megatron-Bridge") &&
+	    dist__begins(row->model, "Moonlight"))
 		l->state_bytes = 8;
 }
 
@@ -408,7 +407,7 @@ static enum dist_error fill_layout(struct llm_case *made,
 	made->remade = remade_by(recompute);
 	/* InternEvo makes norms again unless it does so with whole layers
 	 * (modeling_internlm.py, dropout_selective_checkpoint). */
-	if (begins(row->framework, "InternEvo") &&
+	if (dist__begins(row->framework, "InternEvo") &&
 	    l->recompute == LLM_RECOMPUTE_NONE) {
 		l->recompute = LLM_RECOMPUTE_SELECTIVE;
 		l->recompute_modules = LLM_MODULE_NORM;
@@ -504,11 +503,11 @@ double llm_case_memory(const struct llm_case *made,
 			  &message))
 		return NAN;
 	llm_memory_worst(&memory, &work, device);
-	if (begins(framework, "Megatron-DeepSpeed"))
+	if (dist__begins(framework, "Megatron-DeepSpeed"))
 		return memory.total;
-	if (begins(framework, "Megatron"))
+	if (dist__begins(framework, "Megatron"))
 		return memory.allocated;
-	if (begins(framework, "nanotron"))
+	if (dist__begins(framework, "nanotron"))
 		llm_memory_of_stage(&memory, &work, device, 0);
 	return memory.total - memory.library;
 }
