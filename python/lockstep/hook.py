@@ -28,8 +28,17 @@ def install():
     atexit.register(_end)
     if _TARGET in sys.modules:
         register()
-    elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+    elif not any(isinstance(finder, _Finder) and finder.target == _TARGET
+                 for finder in sys.meta_path):
+        when_imported(_TARGET, _prepare)
+
+
+def when_imported(target, prepare):
+    """Calls prepare with the module of that name behind its import."""
+    if target in sys.modules:
+        prepare(sys.modules[target])
+    else:
+        sys.meta_path.insert(0, _Finder(target, prepare))
 
 
 def _end():
@@ -41,10 +50,13 @@ def _end():
 
 
 class _Finder:
-    """Runs register() behind the module that it waits for."""
+    """Runs prepare behind the module that it waits for."""
+
+    def __init__(self, target, prepare):
+        self.target, self.prepare = target, prepare
 
     def find_spec(self, name, path=None, target=None):
-        if name != _TARGET:
+        if name != self.target:
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
@@ -53,7 +65,7 @@ class _Finder:
 
             def exec_module(module):
                 run(module)
-                _prepare(module)
+                self.prepare(module)
 
             spec.loader.exec_module = exec_module
         return spec

@@ -3,7 +3,9 @@
 lockstep run --backend sim --represent R:N represent.py WHAT
 """
 
+import shutil
 import sys
+import tempfile
 
 import torch
 import torch.distributed as dist
@@ -57,12 +59,33 @@ def groups(rank, size, running):
         assert x.sum() == 3
 
 
+def checkpoint(rank, size):
+    """Of tensors of which each rank has a part."""
+    import torch.distributed.checkpoint as dcp
+    from torch.distributed.tensor import DTensor, Shard, init_device_mesh
+    mesh = init_device_mesh("cpu", (size,))
+    state = {name: DTensor.from_local(torch.full((1, rows), rank), mesh,
+                                      [Shard(0)])
+             for name, rows in (("x", 8), ("y", 1))}
+    folder = [tempfile.mkdtemp()]
+    dist.broadcast_object_list(folder)
+    dcp.save(state, checkpoint_id=folder[0])
+    for part in state.values():
+        part.to_local().zero_()
+    dcp.load(state, checkpoint_id=folder[0])
+    assert all((part.to_local() == rank).all() for part in state.values())
+    dist.barrier()
+    shutil.rmtree(folder[0], ignore_errors=True)
+
+
 def main(what, running=0):
     dist.init_process_group("gloo")
     rank, size = dist.get_rank(), dist.get_world_size()
     if what == "all":
         collectives(rank, size, int(running))
         groups(rank, size, int(running))
+    elif what == "checkpoint":
+        checkpoint(rank, size)
     elif what == "branch" and rank == 0:
         dist.all_reduce(torch.ones(1))
     elif what == "root":
