@@ -387,6 +387,7 @@ static enum dist_error find_facts(const struct reader *r,
 	all->version = facts->version ? facts->version : run->version;
 	all->algorithm = run->algorithm;
 	all->protocol = run->protocol;
+	all->process_ranks = run->process_ranks;
 	all->transport = "-";
 	return all->nodes > 1 ? find_transport(r, &all->transport) : DIST_OK;
 }
@@ -403,6 +404,7 @@ static void fill_row(struct collective_row *row,
 	row->protocol = all->protocol;
 	row->nodes = all->nodes;
 	row->ranks = all->ranks;
+	row->process_ranks = all->process_ranks;
 	/* Until 2020 the algbw of these two was what is busbw since. */
 	if ((all->collective == COLLECTIVE_ALL_GATHER ||
 	     all->collective == COLLECTIVE_REDUCE_SCATTER) &&

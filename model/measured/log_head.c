@@ -262,6 +262,7 @@ static const char *read_comment(struct log_run *run, char *at, bool *no_memory)
 
 	if (strncmp(at, rank, strlen(rank)) == 0)
 		return note_rank(run, at + strlen(rank), no_memory);
+	note_number(&run->process_ranks, at, " nGpus ");
 	note_number(&run->nodes, at, "nodes: ");
 	note_number(&run->ranks, at, " ranks: ");
 	if (strncmp(at, "ranks: ", strlen("ranks: ")) == 0)

@@ -44,7 +44,8 @@ struct log_run {
 	int comm_ranks, comm_nodes;  /* from NCCL's lines */
 	int last_ranks, last_nodes;  /* of the run before in the same log */
 	int listed;                  /* "Rank" lines */
-	struct log_host *hosts;      /* owned */
+	int process_ranks;      /* that one thread launches; 0: not stated */
+	struct log_host *hosts; /* owned */
 	size_t num_hosts;
 	const char *gpu;                  /* of the first "Rank" line */
 	const char *version;              /* NCCL's */

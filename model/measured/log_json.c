@@ -113,8 +113,9 @@ static enum dist_error read_devices(const struct reader *r,
 			r->run->gpu = json_string_value(
 				json_object_get(device, "device_info"));
 	}
+	r->run->process_ranks = count(config, "ngpus");
 	r->run->listed = (int)json_array_size(devices) *
-			 count(config, "nthreads") * count(config, "ngpus");
+			 count(config, "nthreads") * r->run->process_ranks;
 	return DIST_OK;
 }
 

@@ -86,6 +86,22 @@ Test(log, columns_are_known_by_their_names)
 	dist__tsv_release(&table.tsv);
 }
 
+Test(log, one_thread_may_have_several_gpus)
+{
+	const struct log_facts alone = {.machine = "m", .library = "nccl"};
+	struct dist_message message;
+	struct collectives table;
+
+	cr_assert_eq(load("# nThread 1 nGpus 4 minBytes 8 maxBytes 16\n"
+			  "# collective: all_reduce ranks: 4\n# nodes: 1\n"
+			  "# all_reduce_perf\n" COLUMNS ROW,
+			  &alone, &table, &message),
+		     DIST_OK, "%s", message.text);
+	cr_assert_eq(table.tsv.num_rows, 2);
+	cr_expect_eq(table.rows[0].process_ranks, 4);
+	dist__tsv_release(&table.tsv);
+}
+
 /* The log is refused in these words. */
 static void refused(const char *text, const struct log_facts *of,
 		    const char *words)
