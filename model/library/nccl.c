@@ -1,5 +1,6 @@
 /* nccl.c - NCCL as a library: the pair that it takes to be the fastest, and the
  * time and the messages of that. */
+#include <math.h>
 #include <stdio.h>
 #include <strings.h>
 
@@ -157,6 +158,23 @@ static void estimate_direct(const struct dist__profile *profile,
 	set_reach(fabric, system, estimate);
 }
 
+/* One thread launches the kernels of all GPUs of a process, call after call:
+ * short ones end before the thread comes to their GPU again. */
+static void wait_for_launches(const struct library_call *call,
+			      const struct nccl_constants *constants,
+			      double channels,
+			      struct library_estimate *estimate)
+{
+	double launches_ns = 1e3 * call->process_ranks *
+			     (constants->process_us +
+			      constants->process_channel_us * (channels - 1));
+
+	if (call->process_ranks > 1)
+		estimate->start_ns = fmax(estimate->start_ns,
+					  launches_ns - estimate->latency_ns -
+						  estimate->transfer_ns);
+}
+
 static enum dist_error estimate_nccl(const struct dist__profile *profile,
 				     const struct fabric *fabric,
 				     const struct library_call *call,
@@ -170,7 +188,6 @@ static enum dist_error estimate_nccl(const struct dist__profile *profile,
 	double bytes = (double)call->numel * (double)call->element_bytes;
 	int algorithm, protocol;
 	struct nccl_plan plan;
-	double launch_us = 0; /* of a process with several GPUs */
 	const char *forced =
 		call->algorithm ? call->algorithm : profile->forced[call->op];
 
@@ -181,8 +198,6 @@ static enum dist_error estimate_nccl(const struct dist__profile *profile,
 		return refuse(call, "protocol", call->protocol, protocol_names,
 			      message);
 	estimate->channels = system.channels;
-	if (call->process_ranks > 1)
-		launch_us = constants.process_us * (call->process_ranks - 1);
 	if (forced && is_direct(call->op))
 		return dist__refuse(message,
 				    "%s: NCCL has no algorithms of it to "
@@ -191,7 +206,7 @@ static enum dist_error estimate_nccl(const struct dist__profile *profile,
 	if (is_direct(call->op) || call->ranks == 1) {
 		estimate_direct(profile, fabric, &system, &constants, call,
 				bytes, estimate);
-		estimate->start_ns += 1e3 * launch_us;
+		wait_for_launches(call, &constants, system.channels, estimate);
 		return DIST_OK;
 	}
 	/* Where what a log forced cannot be, NCCL took a ring. */
@@ -205,7 +220,9 @@ static enum dist_error estimate_nccl(const struct dist__profile *profile,
 		 protocol_names[plan.protocol]);
 	library_nccl_time(&system, &constants, call->op, &plan, bytes,
 			  estimate);
-	estimate->start_ns += 1e3 * launch_us;
+	wait_for_launches(call, &constants,
+			  library_nccl_busy_channels(&system, &plan, bytes),
+			  estimate);
 	set_messages(&system, call->op, &plan, bytes, estimate);
 	set_reach(fabric, &system, estimate);
 	return DIST_OK;

@@ -31,6 +31,7 @@ enum nccl_link { NCCL_NVLINK, NCCL_PCI, NCCL_NET };
 /* A fabric as NCCL sees it. */
 struct nccl_system {
 	enum nccl_generation generation;
+	int minor;            /* of NCCL 2 */
 	enum nccl_link intra; /* NVLINK or PCI */
 	int nodes, node_ranks, ranks;
 	double intra_GBps; /* of all channels of a rank, by NCCL's rates */
@@ -63,12 +64,15 @@ struct nccl_plan {
  * machines, for effects that the tables leave out.
  */
 struct nccl_constants {
-	double minor;       /* version 2.minor */
-	double launch_us;   /* every call, until a ring in LL sends; other pairs
-			       add NCCL's difference of base latencies */
-	double process_us;  /* each further GPU of one process */
-	double net_us;      /* every hop between nodes, added to NCCL's; twice
-			       in Simple */
+	double minor;      /* version 2.minor */
+	double launch_us;  /* every call, until a ring in LL sends; other pairs
+			      add NCCL's difference of base latencies */
+	double process_us; /* a launch of one channel, where a thread has
+			      several GPUs, and */
+	double process_channel_us; /* of each further channel */
+	double net_us;   /* every hop between nodes, added to NCCL's; twice
+			    in Simple */
+	double eager_us; /* the same of a message that needs no announcement */
 	double intra_share; /* share of NCCL's rates of a node's links */
 	double net_share;   /* and of its rates of cards */
 
@@ -146,6 +150,11 @@ struct nccl_steps library_nccl_steps_of(const struct nccl_system *system,
  * each byte of the call. */
 double library_nccl_traffic(const struct nccl_system *system,
 			    enum dist__op_kind op);
+
+/* library_nccl_busy_channels returns how many channels carry a call of a plan:
+ * each has enough bytes for its threads (src/enqueue.cc). */
+double library_nccl_busy_channels(const struct nccl_system *system,
+				  const struct nccl_plan *plan, double bytes);
 
 /* library_nccl_time fills the times of estimate for a plan. */
 void library_nccl_time(const struct nccl_system *system,

@@ -4,6 +4,7 @@
  * The values here are for profiles that do not state them, as
  * scenarios/profiles/nccl.yaml does.
  */
+#include <math.h>
 #include <string.h>
 
 #include "model/library/nccl.h"
@@ -21,6 +22,17 @@ static const struct {
 	{"tcpx", "tcpx_us", 15}, {"tcp", "tcp_us", 15},
 };
 
+/* Slingshot's cards announce what is above their threshold, and the receiver
+ * fetches it; what is below they send like others (FI_CXI_RDZV_THRESHOLD, 16
+ * KiB, of libfabric's cxi provider). */
+static double eager_us(const struct dist__profile *profile,
+		       const struct fabric *fabric, double net_us)
+{
+	if (strcmp(fabric->transport, "slingshot") != 0)
+		return net_us;
+	return fmin(net_us, dist__profile_constant(profile, "rdma_us", 1));
+}
+
 static double transport_us(const struct dist__profile *profile,
 			   const struct fabric *fabric)
 {
@@ -37,13 +49,15 @@ static double transport_us(const struct dist__profile *profile,
 }
 
 const char *const library_nccl_constant_names[] = {
-	"minor",        "launch_us",    "net_us",       "intra_share",
-	"net_share",    "spread",       "turn",         "ll128_step",
-	"ring_step",    "channel_step", "tree_fill",    "nvls_fill",
-	"tree_ll_step", "socket_GBps",  "ampere_ll",    "ampere_ll128",
-	"hopper_step",  "process_us",   "nvls_share",   "bounce_share",
-	"rdma_us",      "efa_us",       "slingshot_us", "tcpx_us",
-	"tcp_us",       NULL,
+	"minor",        "launch_us",          "net_us",
+	"intra_share",  "net_share",          "spread",
+	"turn",         "ll128_step",         "ring_step",
+	"channel_step", "tree_fill",          "nvls_fill",
+	"tree_ll_step", "socket_GBps",        "ampere_ll",
+	"ampere_ll128", "hopper_step",        "process_us",
+	"nvls_share",   "bounce_share",       "rdma_us",
+	"efa_us",       "slingshot_us",       "tcpx_us",
+	"tcp_us",       "process_channel_us", NULL,
 };
 
 /* Starts are round figures: a launch of one of NCCL's kernels and what it does
@@ -55,7 +69,8 @@ const char *const library_nccl_constant_names[] = {
  * it. */
 const struct library_constant library_nccl_fitted[] = {
 	{"launch_us", 12, 0.25, 2, 200, 0.5},
-	{"process_us", 2.5, 0.5, 0.5, 20, 0.2},
+	{"process_us", 4, 0.3, 2, 20, 0.2},
+	{"process_channel_us", 0.1, 1, 0, 2, 0.3},
 	{"intra_share", 0.95, 0.1, 0.2, 1.25, 0.1},
 	{"net_share", 0.9, 0.1, 0.2, 1.1, 0.1},
 	{"socket_GBps", 4, 0.5, 0.5, 20, 0.3},
@@ -80,6 +95,7 @@ const struct library_constant library_nccl_fitted[] = {
 };
 
 #define USUAL_LAUNCH_US   21.6
+#define USUAL_PROCESS_US  4.4
 #define USUAL_INTRA_SHARE 1
 #define USUAL_NET_SHARE   0.95
 
@@ -95,6 +111,7 @@ const struct library_freedom library_nccl_freedoms[] = {
 	{"net_us", 0, transport_us, 0, 200, false},
 	{"net_share", USUAL_NET_SHARE, NULL, 0.02, 1.1, true},
 	{"intra_share", USUAL_INTRA_SHARE, NULL, 0.02, 1.25, true},
+	{"process_us", USUAL_PROCESS_US, NULL, 2, 20, false},
 	{.constant = NULL},
 };
 
@@ -107,7 +124,8 @@ library_nccl_constants_of(const struct dist__profile *profile,
 	struct nccl_constants constants = {
 		CONSTANT(minor, 27),
 		CONSTANT(launch_us, USUAL_LAUNCH_US),
-		CONSTANT(process_us, 2.5),
+		CONSTANT(process_us, USUAL_PROCESS_US),
+		CONSTANT(process_channel_us, 0.15),
 		CONSTANT(net_us, transport_us(profile, fabric)),
 		CONSTANT(intra_share, USUAL_INTRA_SHARE),
 		CONSTANT(net_share, USUAL_NET_SHARE),
@@ -128,5 +146,6 @@ library_nccl_constants_of(const struct dist__profile *profile,
 	};
 #undef CONSTANT
 
+	constants.eager_us = eager_us(profile, fabric, constants.net_us);
 	return constants;
 }

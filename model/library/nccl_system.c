@@ -122,6 +122,7 @@ library_nccl_system_of(const struct fabric *fabric, int ranks,
 {
 	struct nccl_system system = {
 		.generation = generation_of(fabric->gpu),
+		.minor = (int)constants->minor,
 		.ranks = ranks,
 		.nodes = fabric_is_one(fabric) ? 1 : fabric->nodes,
 	};

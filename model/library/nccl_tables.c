@@ -1,5 +1,6 @@
 /* nccl_tables.c - figures of NCCL: github.com/NVIDIA/nccl, commit 5067397c2676,
- * src/graph/tuning.cc; also in scenarios/measured/hardware/nccl-tuning.tsv. */
+ * src/graph/tuning.cc; also in scenarios/measured/hardware/nccl-tuning.tsv.
+ * A hop of trees of switches is that of 2.19 to 2.28.3. */
 #include "model/library/nccl_tables.h"
 
 const double library_nccl_base_latency_us[NCCL_ALGORITHMS][NCCL_PROTOCOLS] = {
@@ -20,7 +21,7 @@ const double library_nccl_hop_latency_us
 		[NCCL_NET] = {[NCCL_RING] = {2.7, 4.0, 14.0},
 			      [NCCL_TREE] = {5.0, 8.5, 14.0},
 			      [NCCL_NVLS] = {0, 0, 18},
-			      [NCCL_NVLS_TREE] = {0, 0, 20.9}},
+			      [NCCL_NVLS_TREE] = {0, 0, 14}},
 };
 
 /* By nodes: 1, 2, more. */

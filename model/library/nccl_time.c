@@ -20,6 +20,9 @@
 #define NVLS_CHUNK      (128 * 1024.0)
 #define NVLS_TREE_CHUNK (64 * 1024.0)
 
+/* Above it a message is announced first, where a network does so. */
+#define EAGER_BYTES (16 * 1024.0)
+
 /* Proxies of GPUs behind PCIe copy through the host: as if of so many
  * channels. */
 #define HOST_CHANNELS 24
@@ -78,6 +81,8 @@ static struct nccl_system reached(const struct nccl_system *system,
 /* Steps inside a node and between nodes, in us. */
 struct hops {
 	double intra, net;
+	double piped; /* between nodes, while other chunks are on their way:
+			 these are announced already */
 };
 
 /* In LL: once all ranks of a ring have something to send, each step waits for
@@ -111,9 +116,13 @@ static struct hops hops_of(const struct nccl_system *system,
 	const enum nccl_protocol p = plan->protocol;
 	/* Simple waits for data and for their flag (src/graph/tuning.cc). */
 	double times = p == NCCL_SIMPLE ? 2 : 1;
+	bool is_eager =
+		p == NCCL_LL && 2 * bytes / system->channels < EAGER_BYTES;
+	double more_us = is_eager ? constants->eager_us : constants->net_us;
 	struct hops hops = {
 		library_nccl_hop_latency_us[system->intra][a][p],
-		library_nccl_net_us(system, a, p) + times * constants->net_us,
+		library_nccl_net_us(system, a, p) + times * more_us,
+		library_nccl_net_us(system, a, p) + times * constants->eager_us,
 	};
 
 	if (system->generation >= NCCL_HOPPER)
@@ -152,7 +161,7 @@ static double fill_us(const struct nccl_system *system,
 		if (plan->protocol != NCCL_SIMPLE || system->nodes == 1 ||
 		    system->sockets)
 			return 0;
-		return constants->tree_fill * hops->net *
+		return constants->tree_fill * hops->piped *
 		       pow(fmin(1, bytes / TREE_WHOLE_BYTES), TREE_POWER);
 	case NCCL_RING:
 		break;

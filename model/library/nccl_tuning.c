@@ -164,6 +164,22 @@ double library_nccl_tree_share(enum nccl_protocol protocol, double bytes)
 		       : (double)library_nccl_tree_correction[protocol][i];
 }
 
+/* A hop as the version has it, of versions without a patch the last: trees in
+ * Simple took longer until 2.22, but for 2.18.5; from 2.28.7 on those of
+ * switches do, though they take no longer (xe9680-h100, of 2.26). */
+static double told_hop_us(const struct nccl_system *system, enum nccl_link link,
+			  enum nccl_algorithm algorithm,
+			  enum nccl_protocol protocol)
+{
+	if (algorithm == NCCL_TREE && protocol == NCCL_SIMPLE &&
+	    system->minor < 23 && system->minor != 18)
+		return 28;
+	if (algorithm == NCCL_NVLS_TREE && link == NCCL_NET &&
+	    system->minor >= 28)
+		return 20.9;
+	return library_nccl_hop_latency_us[link][algorithm][protocol];
+}
+
 /* What every step of a ring over a network costs the processor at least, which
  * posts its messages: of Intel's; AMD's take twice that. */
 #define NET_POST_US 1.0
@@ -181,25 +197,45 @@ static double latency_us(const struct nccl_system *system,
 			 enum dist__op_kind op, enum nccl_algorithm algorithm,
 			 enum nccl_protocol protocol, double bytes)
 {
+	const bool is_ring = algorithm == NCCL_RING;
+	const bool is_simple = protocol == NCCL_SIMPLE;
 	const struct nccl_steps steps =
 		library_nccl_steps_of(system, op, algorithm);
-	double hop =
-		library_nccl_hop_latency_us[system->intra][algorithm][protocol];
-	double net = library_nccl_net_us(system, algorithm, protocol);
+	double hop = told_hop_us(system, system->intra, algorithm, protocol);
+	double net = told_hop_us(system, NCCL_NET,
+				 is_ring && system->node_ranks == 1 ? NCCL_TREE
+								    : algorithm,
+				 protocol);
 	double us = library_nccl_base_latency_us[algorithm][protocol];
 
-	if (algorithm == NCCL_RING && system->nodes > 1)
-		hop = fmax(hop, protocol == NCCL_SIMPLE ? 3 * NET_POST_US
-							: NET_POST_US);
-	net += system->plugin_us * (protocol == NCCL_SIMPLE ? 2 : 1);
+	if (algorithm == NCCL_TREE && is_simple && system->minor < 23)
+		us = 0;
+	if (is_ring && system->nodes > 1)
+		hop = fmax(hop, is_simple ? 3 * NET_POST_US : NET_POST_US);
+	net += system->plugin_us * (is_simple ? 2 : 1);
 	if (op == DIST__BROADCAST || op == DIST__REDUCE)
 		return us + (system->nodes > 1 ? net : hop);
 	us += steps.intra * hop + steps.net * net;
-	if (algorithm == NCCL_RING && protocol == NCCL_SIMPLE &&
-	    system->nodes > 1 && op == DIST__ALL_REDUCE &&
+	if (is_ring && is_simple && system->nodes > 1 &&
+	    op == DIST__ALL_REDUCE &&
 	    bytes / (system->channels * system->ranks) >= 64)
 		us *= system->generation == NCCL_VOLTA ? 1.9 : 1.4;
 	return us;
+}
+
+/* A rate as the version has it: until 2.27 switches lost nothing. */
+static double told_GBps(const struct nccl_system *system, enum dist__op_kind op,
+			enum nccl_algorithm algorithm,
+			enum nccl_protocol protocol)
+{
+	double between =
+		system->nodes == 2 ? system->net_GBps : system->net_GBps / 2;
+
+	if (algorithm == NCCL_NVLS && system->minor < 28)
+		return system->intra_GBps * 5 / 6;
+	if (algorithm == NCCL_NVLS_TREE && system->minor < 28)
+		return fmin(system->intra_GBps, between) * 5 / 6;
+	return library_nccl_rate_GBps(system, op, algorithm, protocol);
 }
 
 double library_nccl_tuning_us(const struct nccl_system *system,
@@ -207,7 +243,7 @@ double library_nccl_tuning_us(const struct nccl_system *system,
 			      enum nccl_algorithm algorithm,
 			      enum nccl_protocol protocol, double bytes)
 {
-	double rate = library_nccl_rate_GBps(system, op, algorithm, protocol);
+	double rate = told_GBps(system, op, algorithm, protocol);
 
 	if (!possible(system, op, algorithm, protocol))
 		return -1;
@@ -215,4 +251,19 @@ double library_nccl_tuning_us(const struct nccl_system *system,
 		rate *= library_nccl_tree_share(protocol, bytes);
 	return latency_us(system, op, algorithm, protocol, bytes) +
 	       bytes / (rate * 1e3);
+}
+
+double library_nccl_busy_channels(const struct nccl_system *system,
+				  const struct nccl_plan *plan, double bytes)
+{
+	/* Threads by the bytes that each has at least (src/include/comm.h). */
+	static const double least[NCCL_PROTOCOLS] = {512 * 8, 640 * 8,
+						     512 * 64};
+	double each = least[plan->protocol];
+
+	if (plan->algorithm == NCCL_NVLS || plan->algorithm == NCCL_NVLS_TREE)
+		return system->channels;
+	if (plan->algorithm == NCCL_RING && plan->protocol == NCCL_LL)
+		each *= system->ranks;
+	return fmin(system->channels, fmax(1, floor(bytes / each)));
 }
