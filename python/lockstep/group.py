@@ -63,6 +63,8 @@ class Group(Arguments, dist.ProcessGroup):
         self.simulated = self._backend not in (b"tcp", b"nccl", b"mpi")
         self.subgroups = []
         self._group_name = self._group_desc = ""
+        self.ranks = range(size)  # in the default group
+        self.compare = None  # of detail.py
         self._sequence = 0
         self._works = []
         self._works_limit = 32
@@ -245,6 +247,8 @@ class Group(Arguments, dist.ProcessGroup):
         frame = source.caller(2)
         if self._dropped:
             self._free_dropped()
+        if self.compare is not None:
+            self.compare(function, keep, events.flat)
         device = charge.device
         if device is not None:
             device.before_call()
@@ -428,7 +432,8 @@ class Group(Arguments, dist.ProcessGroup):
             count = self.lib.monitored_barrier_missing(self.handle, ranks,
                                                        self._size)
             raise self._error(_monitored_words(
-                self._message_text(), ranks[:count], self._rank, timeout_ns))
+                self._message_text(), ranks[:count], self._rank, timeout_ns,
+                wait_all_ranks))
 
     def allgather(self, outputs, inputs, opts=None):
         call = "all_gather"
@@ -666,7 +671,7 @@ def _is_sync(opts, frame) -> bool:
             and frame.f_locals.get("async_op") is False)
 
 
-def _monitored_words(text, missing, rank, timeout_ns):
+def _monitored_words(text, missing, rank, timeout_ns, wait_all_ranks):
     """The words of torch for a monitored barrier that failed: programs look
     for them."""
     milliseconds = timeout_ns // 1000000
@@ -681,7 +686,7 @@ def _monitored_words(text, missing, rank, timeout_ns):
         return ("Rank 0 timed out in monitoredBarrier after 0 ms (lockstep: "
                 "%s)" % text)
     words = "%s %s failed to pass monitoredBarrier in %d ms (lockstep: %s)" % (
-        "Rank" if len(missing) == 1 else "Ranks",
+        "Ranks" if wait_all_ranks else "Rank",
         ", ".join(map(str, missing)), milliseconds, text)
     if rank != 0:
         return ("Rank %d successfully reached monitoredBarrier, but received "
@@ -769,5 +774,6 @@ def make_subgroup(ranks, timeout, label=None, name="lockstep", number=""):
         byref(options), byref(handle)))
     group = Group(parent.lib, handle.value, ranks.index(parent.rank()),
                   len(ranks), name, parent)
+    group.ranks = ranks
     parent.subgroups.append(group)
     return group

@@ -117,9 +117,21 @@ def _create(store, rank, size, timeout, name="lockstep"):
                                                   default.size()):
         ranks = list(range(size))  # made directly of the back end's class
     if not ranks:
-        return group.make_default(store, rank, size, timeout, name)
-    return group.make_subgroup(ranks, timeout, _making["label"], name,
-                               _making["name"])
+        made = group.make_default(store, rank, size, timeout, name)
+    else:
+        made = group.make_subgroup(ranks, timeout, _making["label"], name,
+                                   _making["name"])
+    if getattr(c10d, "get_debug_level", str)() == getattr(
+            getattr(c10d, "DebugLevel", None), "DETAIL", None):
+        _compare(made, timeout)
+    return made
+
+
+def _compare(made, timeout):
+    """What TORCH_DISTRIBUTED_DEBUG=DETAIL adds."""
+    from . import detail, group
+    detail.install(made, lambda: group.make_subgroup(
+        list(made.ranks), timeout), timeout)
 
 
 def _wrap_making(c10d):
@@ -230,10 +242,12 @@ def _take_over(c10d, name):
         _wrap_device(c10d)
     wrap = getattr(c10d, "_create_process_group_wrapper", None)
     if wrap is not None:
-        # What TORCH_DISTRIBUTED_DEBUG=DETAIL adds, Lockstep does in itself.
         def _create_process_group_wrapper(wrapped_pg, *rest, **named):
             if isinstance(wrapped_pg, c10d.ProcessGroup) and getattr(
                     wrapped_pg, "lib", None):
+                seconds = named.get("timeout")
+                _compare(wrapped_pg, seconds and datetime.timedelta(
+                    seconds=seconds))
                 return wrapped_pg
             return wrap(wrapped_pg, *rest, **named)
         c10d._create_process_group_wrapper = _create_process_group_wrapper

@@ -478,6 +478,25 @@ def several_tensors():
         equal(torch.cat(out), torch.arange(2.0 * SIZE))
 
 
+def debug_detail():
+    """Ranks compare their calls before they make them, and go on."""
+    level = dist.get_debug_level()
+    dist.set_debug_level(dist.DebugLevel.DETAIL)
+    group = dist.new_group(timeout=datetime.timedelta(seconds=30))
+    dist.set_debug_level(level)
+    rank, x = dist.get_rank(), torch.ones(2, 3)
+    dist.all_reduce(x, group=group)
+    assert "OpType=BARRIER" in refuses(RuntimeError, lambda: (
+        dist.barrier(group) if rank else dist.all_reduce(x, group=group)))
+    text = refuses(RuntimeError, dist.all_reduce, torch.ones(2, 3 + rank),
+                   group=group)
+    assert "[2, 3]" in text and "Collectives differ in the following" in text
+    out = [torch.zeros(2, 3) for _ in range(SIZE)]
+    dist.all_gather(out, x, group=group)
+    dist.scatter(x, out if rank == 0 else None, group=group)
+    equal(x, torch.full((2, 3), float(SIZE)))
+
+
 def words_of_gloo():
     """What gloo refuses is refused, in its words, and the group goes on."""
     group = dist.distributed_c10d._get_default_group()
@@ -653,6 +672,6 @@ if __name__ == "__main__":
         coalesced, coalesced_list, messages, message_source, objects,
         subgroups, subgroups_of_a_size, groups_by_members,
         groups_by_members_that_overlap, many_groups, options, options_of_gloo,
-        called_directly, columns, several_tensors, words_of_gloo,
+        called_directly, columns, several_tensors, words_of_gloo, debug_detail,
         made_directly, kind_of_error, barriers, bools, bytes_only, strided,
         wrong_calls, twice, prefixed, given_up])
