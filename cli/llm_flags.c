@@ -292,6 +292,9 @@ static const char *megatron_lacks(const struct llm_layout *layout)
 		return "GPipe's schedule";
 	if (layout->recompute == LLM_RECOMPUTE_OPERATORS)
 		return "recomputation of single operators";
+	if (layout->recompute == LLM_RECOMPUTE_SELECTIVE &&
+	    layout->recompute_modules & LLM_MODULE_DENSE_ACTIVATION)
+		return "recomputation of a dense layer's activation alone";
 	if (layout->lora)
 		return "LoRA";
 	return NULL;

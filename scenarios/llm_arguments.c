@@ -63,7 +63,7 @@ const struct option llm_options[] = {
 	{"recompute-modules", OPTION_TEXT, AT(recompute_modules), "NAME+...",
 	 .help = "modules that selective recomputes, as Megatron-LM names "
 		 "them: core_attn, mla_up_proj, mlp, moe_act, layernorm, "
-		 "shared_experts",
+		 "shared_experts; and mlp_act, of dense layers",
 	 .usual = "core_attn"},
 	{"recompute-layers", COUNT, AT(recompute_layers), "N",
 	 .help = "layers of a stage that full recomputes", .usual = "all",
@@ -192,6 +192,7 @@ static enum dist_error check_modules(const struct llm_arguments *a,
 {
 	const int modules = llm_modules_find(a->recompute_modules);
 	const int of_experts = LLM_MODULE_ACTIVATION | LLM_MODULE_SHARED;
+	const int of_dense = LLM_MODULE_MLP | LLM_MODULE_DENSE_ACTIVATION;
 
 	if (!a->recompute ||
 	    llm_recompute_find(a->recompute) != LLM_RECOMPUTE_SELECTIVE)
@@ -202,10 +203,11 @@ static enum dist_error check_modules(const struct llm_arguments *a,
 		return dist__refuse(
 			message,
 			"--recompute-modules: expected core_attn, mla_up_proj, "
-			"mlp, moe_act, layernorm or shared_experts, with + "
-			"between, got \"%.80s\"",
+			"mlp, moe_act, layernorm, shared_experts or mlp_act, "
+			"with + between, got \"%.80s\"",
 			a->recompute_modules);
 	if ((modules & of_experts && !model->experts) ||
+	    (modules & of_dense && !model->ffn) ||
 	    (modules & LLM_MODULE_SHARED && !model->shared_ffn) ||
 	    (modules & LLM_MODULE_HEADS && !model->kv_rank))
 		return dist__refuse(

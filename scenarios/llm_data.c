@@ -7,9 +7,9 @@
  * distributed_data_parallel.py); torch's of 25 MiB where only data is divided
  * (nn/parallel/distributed.py). A layer is not divided between units. ddp sums
  * them with the last micro-batch, zero1 scatters them then, zero2 with each
- * (DeepSpeed's stage 2). zero1 and zero2 gather the updated parameters: bucket
- * by bucket before the next forward, the next one meanwhile, or behind the
- * optimizer.
+ * (DeepSpeed's stage 2), where chunks take turns with the last of each turn.
+ * zero1 and zero2 gather the updated parameters: bucket by bucket before the
+ * next forward, the next one meanwhile, or behind the optimizer.
  *
  * fsdp, hsdp: a unit is a layer (torch/distributed/fsdp/_fully_shard/
  * _fsdp_param_group.py): gathered before its forward, where it is let go of
@@ -412,9 +412,12 @@ static enum dist_error reduce_now(struct training *t, struct llm_unit *unit)
 /* Whether an action's gradients are reduced at all. */
 static bool reduces(const struct llm *llm, const struct llm_action *action)
 {
-	bool is_last = action->micro_batch + 1 == llm->pipeline.order.num;
-	bool each = llm->layout->shard == LLM_ZERO2 ||
-		    (is_fsdp(llm) && llm->pipeline.order.stages == 1);
+	const struct llm_order *order = &llm->pipeline.order;
+	const int turn = llm->layout->vpp > 1 ? order->stages : 1;
+	bool is_last = action->micro_batch + 1 == order->num;
+	bool each = (llm->layout->shard == LLM_ZERO2 &&
+		     (action->micro_batch + 1) % turn == 0) ||
+		    (is_fsdp(llm) && order->stages == 1);
 
 	if (llm->layout->lora ||
 	    action->way != (llm->layout->schedule == LLM_ZERO_BUBBLE

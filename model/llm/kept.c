@@ -102,13 +102,17 @@ static double experts_kept(const struct llm_slice *s)
 
 static double mlp_kept(const struct llm_slice *s)
 {
-	double norm = norm_kept(s, operand_kept(s));
+	const double norm = norm_kept(s, operand_kept(s));
+	const double width = s->model->ffn / s->tp;
+	double row = middle_kept(s, width);
 
 	if (s->experts)
 		return norm + experts_kept(s);
 	if (llm_again(s, LLM_MODULE_MLP))
 		return norm;
-	return norm + s->tokens * middle_kept(s, s->model->ffn / s->tp);
+	if (llm_again(s, LLM_MODULE_DENSE_ACTIVATION))
+		row -= width * operand_kept(s);
+	return norm + s->tokens * row;
 }
 
 /* The layer's input, queries, values, what attention gave; of an MLP what its

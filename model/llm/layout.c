@@ -107,9 +107,9 @@ enum llm_recompute llm_recompute_find(const char *name)
 }
 
 /* In the order of enum llm_module's bits. */
-static const char *const module_names[] = {"core_attn", "mla_up_proj",
-					   "mlp",       "moe_act",
-					   "layernorm", "shared_experts"};
+static const char *const module_names[] = {
+	"core_attn", "mla_up_proj",    "mlp",    "moe_act",
+	"layernorm", "shared_experts", "mlp_act"};
 
 int llm_modules_find(const char *names)
 {
@@ -155,6 +155,14 @@ const char *llm_axis_name(enum llm_axis axis)
 int llm_micro_batches(const struct llm_layout *layout)
 {
 	return layout->global_batch / (layout->micro_batch * layout->dp);
+}
+
+int llm_gradient_sums(const struct llm_layout *layout)
+{
+	const int num = llm_micro_batches(layout);
+	const int turn = layout->vpp > 1 ? layout->pp : 1;
+
+	return layout->shard == LLM_ZERO2 ? (num + turn - 1) / turn : 1;
 }
 
 /* ---- legality ---------------------------------------------------------- */

@@ -43,7 +43,10 @@ enum llm_module {
 	LLM_MODULE_MLP = 4,        /* mlp: of dense layers */
 	LLM_MODULE_ACTIVATION = 8, /* moe_act: of experts */
 	LLM_MODULE_NORM = 16,      /* layernorm */
-	LLM_MODULE_SHARED = 32     /* shared_experts */
+	LLM_MODULE_SHARED = 32,    /* shared_experts */
+	LLM_MODULE_DENSE_ACTIVATION =
+		64 /* mlp_act: of dense layers, by the kernel of its gradient;
+		      Megatron-LM has no such module */
 };
 
 /* The matrices with LoRA adapters: all of a layer (Megatron-Bridge, NeMo
@@ -152,6 +155,17 @@ void llm_layout_init(struct llm_layout *layout);
 /* llm_micro_batches returns the number of micro-batches of each pipeline in a
  * step. */
 int llm_micro_batches(const struct llm_layout *layout);
+
+/*
+ * llm_gradient_sums returns how often in a step a rank's gradients are summed,
+ * without FSDP: once; with ZeRO-2, which keeps a shard of the sums, in each
+ * micro-batch; where chunks of a stage take turns, behind each turn, of pp
+ * micro-batches, of which a chunk's gradients are summed where they are made
+ * (A. Grattafiori et al., "The Llama 3 Herd of Models", 2024, section 3.3.2:
+ * gradients in shards, summed in 32 bits over micro-batches, under an
+ * interleaved schedule).
+ */
+int llm_gradient_sums(const struct llm_layout *layout);
 
 /*
  * llm_layout_complete computes dp, and etp if it is 0, and refuses illegal

@@ -169,18 +169,21 @@ static void set_states(struct llm_memory *m, const struct llm_layout *l,
 					 (l->shard == LLM_DDP ? whole : shard);
 }
 
-/* FSDP gathers a layer while it computes another, and sums a whole layer's
- * gradients; what it does not reshard stays, as the head does from forward to
- * backward (torchtitan's apply_fsdp), and in a pipeline all from a backward to
- * the next forward. */
+/* ZeRO-2 sums a layer's gradients, or those of a chunk while the next is at
+ * work. FSDP gathers a layer while it computes another, and sums a whole
+ * layer's gradients; what it does not reshard stays, as the head does from
+ * forward to backward (torchtitan's apply_fsdp), and in a pipeline all from a
+ * backward to the next forward. */
 static double gathered(const struct llm_layout *l, const struct stage *s)
 {
 	double layers = l->reshard && l->pp == 1 ? 2 * s->widest + s->head
 						 : s->dense + s->expert;
 
 	if (!is_fsdp(l))
-		return l->shard == LLM_ZERO2 ? l->gradient_bytes * s->widest
-					     : 0;
+		return l->shard != LLM_ZERO2 ? 0
+		       : l->vpp > 1          ? l->gradient_bytes * 2 *
+					      (s->dense + s->expert) / l->vpp
+				    : l->gradient_bytes * s->widest;
 	return l->parameter_bytes * layers +
 	       (l->lora ? 0 : l->gradient_bytes * s->widest);
 }
@@ -268,6 +271,30 @@ static int cheap_modules(const struct llm_architecture *model)
 	       (model->kv_rank ? LLM_MODULE_HEADS : 0);
 }
 
+/* Where all layers would be made again, as of chunks of one layer, the MLPs
+ * alone, if that does. */
+static enum dist_error spare_attention(struct llm_layout *layout,
+				       const struct llm_architecture *model,
+				       const struct llm_device *device,
+				       const struct llm_pace *pace,
+				       struct dist_message *message)
+{
+	struct llm_layout less = *layout;
+	bool roomy = false;
+	enum dist_error error;
+
+	if (model->experts > 0)
+		return DIST_OK;
+	less.recompute = LLM_RECOMPUTE_SELECTIVE;
+	less.recompute_modules = LLM_MODULE_MLP;
+	if (layout->attention == LLM_UNFUSED)
+		less.recompute_modules |= LLM_MODULE_SCORES;
+	error = try(&less, model, device, pace, &roomy, message);
+	if (!error && roomy)
+		*layout = less;
+	return error;
+}
+
 enum dist_error llm_recompute_choose(struct llm_layout *layout,
 				     const struct llm_architecture *model,
 				     const struct llm_device *device,
@@ -313,5 +340,7 @@ enum dist_error llm_recompute_choose(struct llm_layout *layout,
 			low = (low + high) / 2 + 1;
 	}
 	layout->recompute_layers = low == all ? 0 : low * layout->vpp;
-	return DIST_OK;
+	return low == all
+		       ? spare_attention(layout, model, device, pace, message)
+		       : DIST_OK;
 }

@@ -48,6 +48,12 @@ void llm_mlp_backward(const struct llm_slice *s)
 	piece = llm_piece_add(&s->layer->backward, "mlp output");
 	llm_gather(s, piece, s->model->hidden, s->operand);
 	piece = llm_mlp_middle(s, &mlp, labels);
+	/* The kernel of the activation's gradient reads all that the activation
+	 * is made of, and writes it, too (github.com/facebookresearch/xformers,
+	 * xformers/ops/swiglu_op.py, silu_bw_fused). */
+	if (llm_again(s, LLM_MODULE_DENSE_ACTIVATION))
+		llm_elementwise(s, piece, s->tokens * mlp.down.in * s->element,
+				0);
 	if (llm_again(s, LLM_MODULE_NORM))
 		llm_norm(s, piece, false);
 	llm_norm_backward(s, piece);

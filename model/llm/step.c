@@ -552,8 +552,8 @@ static double bubble_ns(const struct maker *m, const struct stage *stages,
 }
 
 /* Sums of gradients and gathers of parameters, once a step, beside the last
- * backward and the first forward of a stage; with ZeRO-2, which keeps a shard
- * of them, sums in each micro-batch. DeepSpeed of 2022 reduces each bucket to
+ * backward and the first forward of a stage; sums with ZeRO-2 more often
+ * (layout.h). DeepSpeed of 2022 reduces each bucket to
  * all that are to have of it, which is an all-reduce's time. */
 static void add_data(struct maker *m, struct spent *spent,
 		     const struct stage *stage)
@@ -585,7 +585,7 @@ static void add_data(struct maker *m, struct spent *spent,
 			    : call_ns(m, parts[i].axis, DIST__ALL_GATHER,
 				      parts[i].parameters * l->parameter_bytes);
 		spent->exposed[parts[i].axis] +=
-			(l->shard == LLM_ZERO2 ? llm_micro_batches(l) : 1) *
+			llm_gradient_sums(l) *
 				(l->overlap_grad ? exposed_of(m, sum, backward)
 						 : sum) +
 			(l->overlap_param ? exposed_of(m, gather, forward)

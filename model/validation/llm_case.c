@@ -257,10 +257,9 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	bool experts = made->model.experts > 0;
 
 	made->software = deepspeed ? LLM_OLD : software_of(row);
-	l->shard = is(row->shard, "ddp")    ? LLM_DDP
-		   : is(row->shard, "fsdp") ? LLM_FSDP
-		   : is(row->shard, "hsdp") ? LLM_HSDP
-					    : LLM_ZERO1;
+	l->shard = row->shard ? llm_shard_find(row->shard) : LLM_ZERO1;
+	if (l->shard == LLM_SHARDS)
+		l->shard = LLM_ZERO1;
 	if (recipe && is(recipe->shard, "fsdp") && !is(row->shard, "zero1"))
 		l->shard = LLM_FSDP;
 	if (l->shard == LLM_HSDP || (l->shard == LLM_ZERO1 && !experts))

@@ -212,6 +212,9 @@ static enum dist_error choose(struct llm_case *made,
 	l->no_headroom = true;
 	error = llm_recompute_choose(l, &made->model, device, &pace, message);
 	l->no_headroom = false;
+	if (l->recompute == LLM_RECOMPUTE_SELECTIVE &&
+	    l->recompute_modules & LLM_MODULE_MLP) /* relax leaves less */
+		l->recompute = LLM_RECOMPUTE_FULL;
 	if (!error)
 		error = see(made, device, &fits, message);
 	if (!error && fits)

@@ -373,6 +373,22 @@ Test(llm_ranks, fsdp_keeps_parameters)
 	cr_expect_eq(t.result.calls[WORKLOAD_REDUCE_SCATTER].num, LAYERS / 2);
 }
 
+/* Two chunks of a stage take turns of two micro-batches, and sum behind each.
+ */
+Test(llm_ranks, zero2_sums_behind_each_turn_of_a_chunk)
+{
+	const int p = 6;
+	struct trial t;
+
+	init_data(&t, p, LLM_ZERO2);
+	t.work.layout.pp = t.work.layout.vpp = 2;
+	t.work.layout.dp = p / 2;
+	t.work.layout.global_batch = 4 * p / 2;
+	t.silent = true;
+	run(&t);
+	cr_expect_eq(t.result.calls[WORKLOAD_REDUCE_SCATTER].num, 2 * 2);
+}
+
 /* Overlapped, the first layer's gather and the last scatter are exposed. */
 Test(llm_ranks, fsdp_hides_all_but_the_ends)
 {

@@ -230,6 +230,51 @@ Test(llm_memory, recomputation_is_the_least_that_has_room)
 	cr_expect(!hold(&model, l, "H100").fits);
 }
 
+/* Meta's layout of Llama 3 405B (arXiv:2407.21783, table 4): a layer a chunk,
+ * nothing recomputed. ZeRO-1 holds whole gradients of 32 bits and does not fit;
+ * shards and two of eight chunks at work fit as the paper says, once what the
+ * second matrix of an MLP takes is not kept. */
+Test(llm_memory, llama_3_405b_fits_as_it_ran)
+{
+	struct llm_architecture model = find("Llama-3.1-405B");
+	struct llm_layout l = spread(8192, 8, 16, 1, 1);
+	struct llm_memory zero1, zero2, act;
+	double whole;
+
+	l.vpp = 8;
+	l.seq = 8192;
+	l.global_batch = 2048;
+	zero1 = hold(&model, l, "H100");
+	whole = zero1.gradients;
+	l.shard = LLM_ZERO2;
+	zero2 = hold(&model, l, "H100");
+	cr_expect_float_eq(zero2.gradients, whole / 64, 1e-6 * whole);
+	cr_expect_float_eq(zero2.temporary - zero1.temporary, whole / 4,
+			   1e-6 * whole);
+	l.recompute = LLM_RECOMPUTE_SELECTIVE;
+	l.recompute_modules = LLM_MODULE_DENSE_ACTIVATION;
+	act = hold(&model, l, "H100");
+	/* 141 layers of 8,192 tokens in flight */
+	cr_expect_float_eq(zero2.activations - act.activations,
+			   141 * 8192.0 * 53248 / 8 * 2, 1e6);
+	cr_expect(!zero1.fits && !zero2.fits && act.fits);
+}
+
+/* Where the least is all layers, MLPs alone if that has room. */
+Test(llm_memory, chunks_of_a_layer_keep_their_attention)
+{
+	struct llm_architecture model = find("Llama-3.1-405B");
+	struct llm_layout l = spread(8192, 8, 16, 1, 1);
+
+	l.vpp = 8;
+	l.seq = 8192;
+	l.global_batch = 2048;
+	l = chosen_of("Llama-3.1-405B", l);
+	cr_expect_eq(l.recompute, LLM_RECOMPUTE_SELECTIVE);
+	cr_expect_eq(l.recompute_modules, LLM_MODULE_MLP);
+	cr_expect(has_room(&model, l));
+}
+
 /* What a layer of experts makes again without a product, before whole layers.
  */
 Test(llm_memory, modules_of_experts_are_recomputed_first)

@@ -289,6 +289,21 @@ Test(llm_step, zero2_sums_in_each_micro_batch)
 	}
 }
 
+/* Chunks of a stage take turns of as many micro-batches as there are stages. */
+Test(llm_step, zero2_sums_behind_each_turn_of_a_chunk)
+{
+	set_up("Llama-3-8B", 64);
+	s.layout.pp = 4;
+	s.layout.dp = 16;
+	s.layout.global_batch = 16 * 8;
+	s.layout.shard = LLM_ZERO2;
+	cr_expect_eq(llm_gradient_sums(&s.layout), 8);
+	s.layout.vpp = 2;
+	cr_expect_eq(llm_gradient_sums(&s.layout), 2);
+	s.layout.shard = LLM_ZERO1;
+	cr_expect_eq(llm_gradient_sums(&s.layout), 1);
+}
+
 /* Of small layers whose attention is not fused it launches more kernels, 3 ms a
  * layer in all, by Python. */
 Test(llm_step, a_processor_bounds_unfused_layers)
