@@ -74,6 +74,8 @@ void llm_flags_layout(const struct llm_layout *layout, char *text, size_t size)
 	if (layout->attention != usual.attention)
 		append(&all, " --attention %s",
 		       llm_attention_library_name(layout->attention));
+	if (layout->fused_loss)
+		append(&all, " --fused-loss");
 	if (layout->lora)
 		append(&all, " --lora");
 	append_count(&all, "offload-layers", layout->offload_layers, 0);
@@ -183,6 +185,8 @@ static const char *titan_lacks(const struct llm_layout *layout, int layers)
 		return "chunks of so many layers";
 	if (layout->gradient_bytes < 4)
 		return "sums of gradients in 16 bits";
+	if (layout->fused_loss)
+		return "a loss by one kernel";
 	if (layout->lora || layout->offload_layers > 0)
 		return layout->lora ? "LoRA" : "offloaded activations";
 	return NULL;
@@ -469,5 +473,7 @@ bool llm_flags_megatron(const struct llm_layout *layout,
 	       layout->seq, layout->micro_batch, layout->global_batch);
 	append_recompute(&all, layout);
 	append_precision(&all, layout->precision);
+	if (layout->fused_loss)
+		append(&all, " --cross-entropy-loss-fusion");
 	return true;
 }

@@ -100,7 +100,9 @@ static json_t *rate_text(const struct llm_question *question,
 	char given[sizeof question->own.text];
 
 	snprintf(given, sizeof given,
-		 "kernels by measured efficiency, pace of %s%s software fitted",
+		 "kernels by measured efficiency, %s%space of %s%s software "
+		 "fitted",
+		 device->assumed, device->assumed[0] ? ", " : "",
 		 software ? software : "today", software ? "" : "'s");
 	if (question->own.is_known)
 		snprintf(given, sizeof given, "%s", question->own.text);

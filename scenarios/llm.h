@@ -61,10 +61,11 @@ const char *llm_label(const struct llm_run *run, enum llm_label_kind what,
 /* The flags of a layout. NULL, 0: not given, the default of llm_layout_init. */
 struct llm_arguments {
 	int tp, pp, cp, ep, etp, vpp;
-	const char *shard;     /* ddp, zero1, zero2, fsdp, hsdp */
-	int shard_ranks;       /* of hsdp */
-	int keep_parameters;   /* fsdp: no gather again in backward */
-	int no_sequence;       /* no sequence parallelism */
+	const char *shard;   /* ddp, zero1, zero2, fsdp, hsdp */
+	int shard_ranks;     /* of hsdp */
+	int keep_parameters; /* fsdp: no gather again in backward */
+	int no_sequence;     /* no sequence parallelism */
+	int fused_loss;
 	const char *context;   /* ring, gather */
 	const char *schedule;  /* gpipe, 1f1b, zero-bubble */
 	const char *recompute; /* none, selective, operators, full, auto */

@@ -102,6 +102,10 @@ const struct option llm_options[] = {
 		 "FlashAttention 1, of 2022; or unfused, with scores in "
 		 "memory",
 	 .usual = "fastest"},
+	{"fused-loss", SWITCH, AT(fused_loss), NULL,
+	 .help = "one kernel makes the loss of logits, and their gradient in "
+		 "their place, as flash-attn and Liger have it",
+	 .also = "cross-entropy-loss-fusion"},
 	{"lora", SWITCH, AT(lora), NULL,
 	 .help = "freeze the weights and train adapters"},
 	{"overlap", OPTION_TEXT, AT(overlap), "WHAT,...",
@@ -178,6 +182,7 @@ static void set_choices(struct llm_layout *layout,
 	if (a->attention)
 		layout->attention = llm_attention_library_find(a->attention);
 	layout->lora = a->lora;
+	layout->fused_loss = a->fused_loss;
 	layout->no_headroom = a->no_headroom;
 	layout->reshard = !a->keep_parameters;
 	layout->sequence = !a->no_sequence;

@@ -46,7 +46,9 @@
 	X(LLM_SPREAD_DENSE, "spread_dense", 1.12, 1.12, 0,                     \
 	  "lockstep validate --llm --blind: eight of ten")                     \
 	X(LLM_SPREAD_EXPERTS, "spread_experts", 1.19, 1.19, 0,                 \
-	  "lockstep validate --llm --blind: eight of ten")
+	  "lockstep validate --llm --blind: eight of ten")                     \
+	X(LLM_SPREAD_FAR, "spread_far", 1.3, 1.3, 0,                           \
+	  "lockstep validate --llm llmq: eight of ten")
 
 #define ROW(constant, name, value, start, spread, source)                      \
 	[constant] = {name, value, start, spread, source},
@@ -106,7 +108,8 @@ struct llm_pace llm_constants_pace(const struct llm_constants *constants,
 	/* What was measured on a GPU has that GPU's power in it. Where power
 	 * bounds the clock, a FLOP takes as much energy at any: voltage is at
 	 * its least. */
-	if (generation == llm_generation_of(device->gemm_gpu))
+	if (generation == llm_generation_of(device->gemm_gpu) ||
+	    generation == LLM_GRAPHICS)
 		pace.gemm *= device->power_ratio;
 	if (software == LLM_TUNED)
 		pace.gemm *= value[LLM_GEMM_TUNED];

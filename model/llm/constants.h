@@ -65,6 +65,7 @@ enum llm_constant {
 	LLM_SPREAD_DENSE, /* eight of ten dense steps (or with experts) are
 			     within this factor, blind */
 	LLM_SPREAD_EXPERTS,
+	LLM_SPREAD_FAR, /* with a device's `far` */
 	LLM_CONSTANTS
 };
 

@@ -99,15 +99,16 @@ static void fill(struct llm_device *device, const struct row *row)
 
 /* A name taken apart. */
 struct label {
-	char kind[48]; /* "rtx2080ti" */
+	char kind[48]; /* "2080ti" */
 	char form;     /* of 's'xm, 'p'cie, 'n'vl; 0: none is said */
 	double gb;     /* 0: so too */
 	char memory[8];
 	double watts;
 };
 
-static const char *const ignored[] = {"nvidia",  "amd",   "instinct",
-				      "geforce", "tesla", "graphics"};
+static const char *const ignored[] = {
+	"nvidia",   "amd",        "instinct",  "geforce", "tesla",
+	"graphics", "generation", "blackwell", "server",  "edition"};
 
 static bool is_ignored(const char *word)
 {
@@ -151,6 +152,8 @@ static struct label read_label(const char *name)
 	for (word = strtok_r(text, " -_", &rest); word;
 	     word = strtok_r(NULL, " -_", &rest))
 		take_word(&label, word);
+	if (strncmp(label.kind, "rtx", 3) == 0) /* "A6000", "4090" do */
+		memmove(label.kind, label.kind + 3, strlen(label.kind) - 2);
 	return label;
 }
 

@@ -44,7 +44,9 @@ enum llm_generation {
 	LLM_AMPERE,
 	LLM_HOPPER,
 	LLM_BLACKWELL,
-	LLM_CDNA
+	LLM_CDNA,
+	LLM_GRAPHICS /* parts for graphics, of Turing to Blackwell, of which
+			no steps were fitted */
 };
 
 /* llm_generation_of returns that of the device of this name; of one that is not
@@ -67,8 +69,11 @@ struct llm_device {
 	double exp_rate;    /* exponentials a second; 0: not known */
 	char gemm_gpu[64];  /* the GPU whose measured GEMMs are used: itself if
 			       it has some */
-	double power_ratio; /* watts per peak FLOP/s, over gemm_gpu's */
-	double launch_ns;   /* of a kernel, if nothing hides it */
+	double power_ratio; /* watts per peak FLOP/s, over gemm_gpu's; no more
+			       than products can use */
+	bool far; /* gemm_gpu is of another architecture, or held back by power
+		     where this one is not */
+	double launch_ns; /* of a kernel, if nothing hides it */
 	struct llm_efficiency *efficiency;
 	char note[192];    /* what else to know about it; "": nothing */
 	char assumed[192]; /* what was not measured on it: "attention and memory

@@ -27,6 +27,11 @@
 
 #define UNKNOWN_MEMORY 0.75
 
+/* What products reach of a peak that power does not hold back: cuBLAS on L20,
+ * whose products in 16 bits are slow for its power, up to 115 of 119.5 TFLOP/s
+ * (github.com/xlite-dev/LeetCUDA, kernels/hgemm). */
+#define UNHELD 0.95
+
 /* What is looked at, and room for the shares of all rows. */
 struct search {
 	const struct llm_measured *measured;
@@ -218,6 +223,11 @@ static bool set_levels(struct llm_device *device, const struct search *search,
 					    : first;
 	snprintf(device->gemm_gpu, sizeof device->gemm_gpu, "%s", gpu->name);
 	device->power_ratio = watts_a_flop(kin[0]) / watts_a_flop(gpu);
+	device->far = llm_generation_of(kin[0]->name) == LLM_GRAPHICS;
+	if (gpu != kin[0] && device->power_ratio * first > UNHELD) {
+		device->power_ratio = UNHELD / first;
+		device->far = true;
+	}
 	return first > 0;
 }
 

@@ -673,6 +673,8 @@ static void fill(struct llm_answer *answer, const struct maker *m,
 	answer->step_ns = ns * slow;
 	spread = m->known[m->work->model.experts ? LLM_SPREAD_EXPERTS
 						 : LLM_SPREAD_DENSE];
+	if (m->cluster->device->far)
+		spread = fmax(spread, m->known[LLM_SPREAD_FAR]);
 	answer->low_ns = answer->step_ns / spread;
 	answer->high_ns = answer->step_ns * spread;
 	fill_rates(answer, m);

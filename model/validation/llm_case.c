@@ -369,8 +369,13 @@ static void fill_states(struct llm_case *made)
 	if (dist__begins(row->framework, "torchtitan") &&
 	    dist__begins(row->overlap, "eager"))
 		l->fused_kernels = false;
-	if (dist__begins(row->framework, "llm-foundry"))
+	if (dist__begins(row->framework, "llm-foundry") ||
+	    dist__begins(row->framework, "llmq"))
 		l->fused_loss = true;
+	if (dist__begins(row->framework, "llmq")) { /* --opt-m-dtype=bf16 */
+		l->gradient_bytes = 2;
+		l->state_bytes = 4;
+	}
 	if (dist__begins(row->framework, "NeMo/") &&
 	    (dist__begins(row->version, "NeMo 24.0") ||
 	     dist__begins(row->version, "v24")))

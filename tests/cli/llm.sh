@@ -195,6 +195,11 @@ expect_refusal '--recompute-modules: expected with --recompute selective' "${sma
 modules=("${small[@]}" --recompute selective --recompute-modules)
 expect_refusal '--recompute-modules: expected core_attn, .*, got "mpl"' "${modules[@]}" mpl
 expect_refusal '--recompute-modules: expected modules that the model has' "${modules[@]}" moe_act
+expect 0 "${small[@]}" --json
+plain=$(jq '.rows[0].memory.activations' "$scratch/out")
+expect 0 "${small[@]}" --fused-loss --json
+holds ".rows[0] | .memory.activations < $plain and (.layout | test(\"--fused-loss\"))" \
+	'one kernel for the loss keeps as much'
 expect 0 "${modules[@]}" layernorm+mlp --shard fsdp --json
 holds '.rows[0] | .mfu < .hfu and .fits == "yes"' 'modules are not made again'
 expect 0 plan --model llama3-70b "${at[@]}" --gpus 512 --global-batch 1024 --tp 8 --pp 4 \

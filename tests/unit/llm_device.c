@@ -5,6 +5,7 @@
 
 #include "model/llm/device.h"
 #include "model/llm/kernels.h"
+#include "model/llm/step.h"
 
 TestSuite(llm_device);
 
@@ -41,6 +42,9 @@ Test(llm_device, is_found_by_the_names_that_users_say)
 	expect_name("AMD Instinct MI300X", "MI300X");
 	expect_name("rtx 4090", "RTX-4090");
 	expect_name("RTX2080Ti", "RTX-2080-Ti");
+	expect_name("A6000", "RTX-A6000");
+	expect_name("NVIDIA RTX 6000 Ada Generation", "RTX-6000-Ada");
+	expect_name("L40", "L40");
 }
 
 static void expect_refused(const char *asked, const char *words)
@@ -90,7 +94,7 @@ Test(llm_device, computes_no_faster_than_its_peak)
 	size_t num;
 
 	cr_assert(eq(int, llm_device_list(&all, &num, &message), DIST_OK));
-	cr_assert(eq(sz, num, 35));
+	cr_assert(eq(sz, num, 42));
 	for (size_t i = 0; i < num; i++) {
 		device = all[i];
 		for (int p = 0; p < LLM_PRECISIONS; p++) {
@@ -150,6 +154,40 @@ Test(llm_device, gpus_of_one_generation_are_compared_by_one_search)
 	llm_device_release(&gb300);
 }
 
+/* Where a GPU has more power for its products than they can use, they reach
+ * what cuBLAS does of such a peak, not 2.7 times what H100's do of its. */
+Test(llm_device, no_power_takes_products_past_their_peak)
+{
+	static const struct {
+		const char *gpu;
+		bool far;
+	} cases[] = {
+		{"H20", true},          {"A40", true},      {"RTX 5090", true},
+		{"A6000", true},        {"RTX 4090", true}, {"L40", true},
+		{"RTX 6000 Ada", true}, {"H800", false},    {"H100", false}};
+	const struct llm_gemm gemm = {
+		.m = 8192, .n = 8192, .k = 8192, .batch = 1};
+	struct llm_device device;
+	struct dist_message message;
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct llm_pace today;
+		double share;
+
+		cr_assert(eq(int,
+			     llm_device_find(&device, cases[i].gpu, &message),
+			     DIST_OK));
+		today = llm_pace_of(&device, LLM_BF16);
+		share = 2e9 * gemm.m * gemm.n * gemm.k /
+			llm_gemm_ns(&device, LLM_BF16, &today, &gemm) /
+			device.peak[LLM_BF16];
+		cr_expect(device.far == cases[i].far, "%s", device.name);
+		cr_expect(share > 0.6 && share < 1, "%s: %g", device.name,
+			  share);
+		llm_device_release(&device);
+	}
+}
+
 /* What was measured on another GPU was measured with that one's power. */
 Test(llm_device, power_is_held_against_the_gpu_that_was_measured)
 {
@@ -161,6 +199,7 @@ Test(llm_device, power_is_held_against_the_gpu_that_was_measured)
 		{"A100-SXM-80GB", "A100-SXM-80GB", 1},
 		{"GB300", "GB200", 1400. / 1200},
 		{"H100-96GB-HBM2e-500W", "H100-SXM", 500. / 893 * 989 / 700},
+		{"L40S", "A100-PCIe-80GB", 350. / 362 * 312 / 300},
 	};
 	struct llm_device device;
 	struct dist_message message;
