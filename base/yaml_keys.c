@@ -197,12 +197,19 @@ static struct dist__yaml_names key_names(const struct dist__yaml_key *keys)
 	return names;
 }
 
-static const char *key_hint(struct dist__spelling *near,
-			    const struct dist__yaml_key *keys)
+static enum dist_error refuse_key(const struct dist__yaml *yaml,
+				  const struct dist__yaml_key *keys,
+				  const char *what, const yaml_node_t *node)
 {
-	for (; keys->name; keys++)
-		dist__spelling_offer(near, keys->name, strlen(keys->name));
-	return dist__spelling_hint(near);
+	const char *name = dist__yaml_text(node);
+	struct dist__spelling near = dist__spelling_of(name);
+
+	for (const struct dist__yaml_key *key = keys; key->name; key++)
+		dist__spelling_offer(&near, key->name, strlen(key->name));
+	return dist__yaml_refuse(
+		yaml, node, "unknown key \"%.40s\" of %s%s%s", name, what,
+		*near.name ? "" : ": expected one of ",
+		*near.name ? dist__spelling_hint(&near) : key_names(keys).text);
 }
 
 enum dist_error dist__yaml_repeated(const struct dist__yaml *yaml,
@@ -232,14 +239,9 @@ static enum dist_error read_pair(const struct dist__yaml *yaml,
 	const yaml_node_t *name = dist__yaml_node(yaml, pair->key);
 	const struct dist__yaml_key *key =
 		key_find(keys, dist__yaml_text(name));
-	struct dist__spelling near = dist__spelling_of(dist__yaml_text(name));
 
 	if (!key)
-		return dist__yaml_refuse(
-			yaml, name,
-			"unknown key \"%.40s\" of %s: expected one of %s%s",
-			dist__yaml_text(name), what, key_names(keys).text,
-			key_hint(&near, keys));
+		return refuse_key(yaml, keys, what, name);
 	return key->read(yaml, key, dist__yaml_node(yaml, pair->value), into);
 }
 

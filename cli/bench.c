@@ -26,6 +26,7 @@
 #include "lockstep/dist.h"
 #include "scenarios/sweep.h"
 #include "base/rows.h"
+#include "base/spelling.h"
 #include "sim/platform/platform.h"
 #include "worlds/worlds.h"
 #include "coll/profile.h"
@@ -266,7 +267,7 @@ const struct manual manual_bench = {
 			 {"Links of sim", rewiring_options, AT(rewiring)}),
 	.least_words = 1,
 	.most_words = 1,
-	.missing = "which collective? expected " SWEEP_NAMES};
+	.missing = "expected a collective: " SWEEP_NAMES};
 
 static bool is_simulated(const struct command_line *line)
 {
@@ -607,11 +608,14 @@ static int bench(struct command_line *line, const char *name)
 	struct dist_message message = {""};
 	struct sweep *sweep = &line->sweep;
 	int status, end, found = sweep_find(name);
+	struct dist__spelling near;
 	const char *wrong;
 
 	if (found < 0)
-		return refuse("bench",
-			      "which collective? expected " SWEEP_NAMES);
+		return refuse(
+			"bench",
+			"no collective \"%s\"; expected " SWEEP_NAMES "%s",
+			name, dist__spelling_hint_of(&near, name, SWEEP_NAMES));
 	if (rewiring_read(&line->rewiring, &links, line->links, NULL,
 			  &message) ||
 	    open_machine(line, found == COLLECTIVE_SENDRECV, &links, &message))

@@ -46,7 +46,7 @@ const struct manual manual_diagnose = {
 	.groups = GROUPS({.options = options}),
 	.least_words = 1,
 	.most_words = ANY_WORDS,
-	.missing = "diagnose what? expected dumps, or folders"};
+	.missing = "expected dumps, or folders of them"};
 
 /* ---- reading ------------------------------------------------------------ */
 

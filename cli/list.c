@@ -438,7 +438,7 @@ const struct manual manual_list = {
 	.groups = GROUPS({.options = form_options}),
 	.least_words = 1,
 	.most_words = 1,
-	.missing = "list what? " LISTS};
+	.missing = "expected " LISTS};
 
 int command_list(int argc, const char **argv)
 {

@@ -399,7 +399,10 @@ static int choose_program(const struct run_request *request,
 			      *hint ? hint : "; see lockstep list scenarios");
 	}
 	if (access(name, X_OK))
-		return refuse(run_command, "%s: %s", name, strerror(errno));
+		return refuse(run_command,
+			      "%s: expected a program that may be executed, or "
+			      "a Python script (NAME.py)",
+			      name);
 	plan->is_whole = has_symbol(name, LAUNCHES, sizeof LAUNCHES);
 	return DIST_EXIT_OK;
 }

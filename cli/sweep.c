@@ -77,7 +77,9 @@ const struct manual manual_sweep = {
 	.groups = GROUPS({.options = options},
 			 {"Tables", form_print_options, AT(form)}),
 	.least_words = 1,
-	.most_words = 1};
+	.most_words = 1,
+	.missing = "expected a study: a name of lockstep list studies, or "
+		   "FILE.yaml"};
 
 /* The name of a study within its path: "scaling" of "a/scaling.yaml". */
 static void name_of(const char *path, char *name, size_t size)
@@ -192,7 +194,7 @@ struct sweep {
 /* Prints those of a manual's options that the study takes, and no name twice:
  * those that `but` has are left out (NULL: none are). */
 static void print_taken(const struct study *study, const struct manual *manual,
-			const struct manual *but, struct dist__spelling *near)
+			const struct manual *but)
 {
 	const struct option_group *group;
 
@@ -200,11 +202,20 @@ static void print_taken(const struct study *study, const struct manual *manual,
 		for (const struct option *o = g->options; o->name; o++) {
 			if (!study_takes(study, o->name))
 				continue;
-			dist__spelling_offer(near, o->name, strlen(o->name));
 			if (!but ||
 			    !option_find(but, o->name, strlen(o->name), &group))
 				fprintf(stderr, " %s", o->name);
 		}
+}
+
+static void offer_taken(const struct study *study, const struct manual *manual,
+			struct dist__spelling *near)
+{
+	for (const struct option_group *g = manual->groups; g->options; g++)
+		for (const struct option *o = g->options; o->name; o++)
+			if (study_takes(study, o->name))
+				dist__spelling_offer(near, o->name,
+						     strlen(o->name));
 }
 
 /* A point has one answer. */
@@ -234,14 +245,20 @@ static int check_keys(const struct study *study, const char *path)
 
 		if (study_takes(study, axis->name))
 			continue;
+		offer_taken(study, &manual_predict, &near);
+		offer_taken(study, &manual_predict_llm, &near);
 		fprintf(stderr,
-			"lockstep sweep: %s:%zu: unknown key \"%s\" of %s: "
-			"expected one of",
+			"lockstep sweep: %s:%zu: unknown key \"%s\" of %s%s",
 			path, axis->line, axis->name,
-			axis->in_grid ? "grid" : "predict");
-		print_taken(study, &manual_predict, NULL, &near);
-		print_taken(study, &manual_predict_llm, &manual_predict, &near);
-		fprintf(stderr, "%s\n", dist__spelling_hint(&near));
+			axis->in_grid ? "grid" : "predict",
+			*near.name ? dist__spelling_hint(&near)
+				   : ": expected one of");
+		if (!*near.name) {
+			print_taken(study, &manual_predict, NULL);
+			print_taken(study, &manual_predict_llm,
+				    &manual_predict);
+		}
+		fputc('\n', stderr);
 		return DIST_EXIT_USAGE;
 	}
 	return DIST_EXIT_OK;

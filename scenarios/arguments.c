@@ -387,7 +387,8 @@ static bool check_words(const struct manual *manual, int num,
 	if (num < manual->least_words) {
 		dist__refuse(message, "%s",
 			     manual->missing ? manual->missing
-					     : "what? Try --help");
+					     : "expected an argument; see "
+					       "--help");
 		return false;
 	}
 	if (num <= manual->most_words)

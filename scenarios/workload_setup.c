@@ -32,8 +32,8 @@ static enum dist_error choose_flops(const struct workload_setup *setup,
 		return DIST_OK;
 	return dist__refuse(
 		message,
-		"expected a compute rate, --flops, --gpu or --step-ms: none is "
-		"given, and no GPU is named whose rate is known");
+		"expected --gpu, --flops or --step-ms: nothing says how fast a "
+		"device computes");
 }
 
 /* What DDP on a GPU takes beside its computing, of which the words say too. */

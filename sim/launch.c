@@ -351,7 +351,7 @@ open_platform(struct dist__sim_world *world,
 		return dist__refuse(
 			message,
 			"a simulation needs a platform: give --platform or "
-			"set LOCKSTEP_PLATFORM");
+			"set LOCKSTEP_PLATFORM; see lockstep list platforms");
 	error = dist__data_find("platforms", options->platform, ".xml",
 				world->path, sizeof world->path, message);
 	if (!error && !overrides && options->links) {

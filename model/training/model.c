@@ -300,8 +300,8 @@ enum dist_error model_load(struct model *model, const char *name,
 		dist__data_offer(&near, "models", ".csv");
 		return dist__refuse(
 			message,
-			"model %.100s: cannot read %.200s: %s; expected one "
-			"of lockstep list models or lockstep list llms, or a "
+			"no model \"%.100s\": %.200s: %s; expected one of "
+			"lockstep list models or lockstep list llms, or a "
 			"FILE.csv%s",
 			name, path, strerror(why), dist__spelling_hint(&near));
 	}

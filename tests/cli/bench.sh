@@ -295,9 +295,9 @@ LOCKSTEP_ALGORITHM=pairwise expect_refusal 'of all_reduce' bench alltoall
 expect 0 bench all_to_all "${sim[@]}" -b 1K -e 1K
 expect_out '^# collective: alltoall '
 
-expect_refusal 'which collective' bench
-expect_refusal 'which collective' bench all_gatherer
-expect_refusal 'which collective' bench all
+expect_refusal 'expected a collective: all_reduce' bench
+expect_refusal 'no collective "all_gatherer"; .*; did you mean "all_gather"?' bench all_gatherer
+expect_refusal 'no collective "all"; expected' bench all
 expect_refusal 'unexpected argument' bench all_reduce reduce
 expect_refusal '-b' bench all_reduce -b many
 expect_refusal '-e' bench all_reduce -b 8 -e 4

@@ -179,7 +179,7 @@ expect 0 predict --machine dgx-a100 --world-size 8 --gpu H200 --model vgg16 \
 expect_out '^# compute .* of the H200-SXM bf16 peak, 989 '
 for place in '--platform star-8' '--machine xeon-40gbe --world-size 2'; do
 	# shellcheck disable=SC2086 # an option and its value
-	expect_refusal 'a compute rate, --flops, --gpu or --step-ms' predict $place
+	expect_refusal 'expected --gpu, --flops or --step-ms' predict $place
 done
 for words in '--workload moe --experts 3' '--straggler 9:2' \
 	'--workload tensor_parallel --model gpt2_small'; do

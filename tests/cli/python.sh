@@ -47,7 +47,7 @@ expect_refusal '^lockstep run: no file "absent.py"$' run absent.py
 expect_refusal '^lockstep run: no file "absent.py"$' run --nproc-per-node 4 \
 	python3 -u absent.py --lr 1
 expect_refusal 'no scenario and no program "absent"' run absent
-expect_refusal 'train.py: Permission denied' run --no-python train.py
+expect_refusal 'train.py: expected a program that may be executed' run --no-python train.py
 expect_refusal '-m and --no-python' run -m --no-python train
 expect_refusal '--torch-backend-as: gloo, nccl, .*, not "gloo,mpi"' \
 	run --torch-backend-as gloo,mpi train.py

@@ -210,6 +210,8 @@ bad 3 'bucket-cap-mb: expected a number, 0 or more' 's/grid: {/&bucket-cap-mb: [
 bad 3 'batch' 's/grid: {/&batch: 4 MB, /'
 bad 3 'unknown key "frobs" of grid: expected one of.* bucket-cap-mb' \
 	's/grid: {/&frobs: 1, /'
+bad 3 'unknown key "bucket-cap" of grid; did you mean "bucket-cap-mb"\?$' \
+	's/grid: {/&bucket-cap: 1, /'
 for value in 100 0G -1G x0 5us; do
 	bad 3 "--inter-bandwidth: expected .* unit.* factor of x0.001 to x1000, not \"$value\"" \
 		"s/grid: {/&inter-bandwidth: [25G, $value], /"

@@ -132,7 +132,7 @@ Test(arguments, what_cannot_be_is_refused_by_name)
 	expect_refusal(READS("--each", "!"), "--each: expected another");
 	expect_refusal(READS("a", "b", "c"), "unexpected argument \"c\"");
 	manual.least_words = 1;
-	expect_refusal(READS("--loud"), "what? Try --help");
+	expect_refusal(READS("--loud"), "expected an argument; see --help");
 }
 
 Test(arguments, of_other_kinds_are_unknown)
