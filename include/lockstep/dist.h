@@ -12,10 +12,10 @@
  *		struct dist_group *group;
  *		float x[2] = {1, 2};
  *
- *		if (dist_init_process_group(NULL, &group))
+ *		if (dist_init_process_group(NULL, &group) ||
+ *		    dist_all_reduce(group, dist_tensor(x, 2, DIST_FLOAT32),
+ *				    DIST_SUM, NULL))
  *			return 1;
- *		dist_all_reduce(group, dist_tensor(x, 2, DIST_FLOAT32),
- *				DIST_SUM, NULL);
  *		return dist_destroy_process_group(group) != DIST_OK;
  *	}
  *	int main(void) { return dist_launch(NULL, rank_main, NULL); }
@@ -24,11 +24,11 @@
  *
  * - Every fallible call returns enum dist_error: DIST_OK (0) or a negative
  *   code. dist_error_string() names a code, dist_error_message() explains the
- *   last failure of a group.
- *   A call that fails stores nothing through its output pointers.
- * - The argument work has the part of torch's async_op. NULL: the call blocks
- *   until the operation is complete on this rank. Otherwise the call returns at
- *   once and *work is a handle that the caller waits for and frees.
+ *   last failure of a group. A call that fails stores nothing through its
+ *output pointers.
+ * - The argument work is torch's async_op. NULL: the call blocks until the
+ *   operation is complete on this rank. Otherwise the call returns at once and
+ *   *work is a handle that the caller waits for and frees (work.h).
  * - A tensor is a view: the caller owns the memory, which must stay valid and
  *   untouched until the operation is complete (the call returned, or a wait on
  *   its handle did).
@@ -81,15 +81,15 @@ struct dist_launch_options {
 	const char *backend;   /* "sim", "tcp", "nccl", "mpi";
 				* $LOCKSTEP_BACKEND; tcp */
 	int world_size;        /* number of ranks; $WORLD_SIZE; 1 */
-	const char *platform;  /* sim: SimGrid XML; $LOCKSTEP_PLATFORM */
+	const char *platform;  /* sim: name or XML file; $LOCKSTEP_PLATFORM */
 	const char *links;     /* sim: "inter-bandwidth 100G, intra-latency x2":
 				* overrides the platform's links between and
 				* within nodes; $LOCKSTEP_LINKS; none */
-	const char *profile;   /* library profile, YAML; $LOCKSTEP_PROFILE */
+	const char *profile;   /* name or YAML file; $LOCKSTEP_PROFILE */
 	const char *algorithm; /* "all_reduce=ring,..."; $LOCKSTEP_ALGORITHM */
 	const char *fidelity;  /* sim: "auto", "message", "flow" or "formula":
 				* how finely collectives are simulated;
-				* $LOCKSTEP_FIDELITY; auto: by their size */
+				* $LOCKSTEP_FIDELITY; auto: by world size */
 	const char *engine;  /* sim: "auto", "own" or "simgrid": the engine that
 			      * keeps the clock and shares the links;
 			      * $LOCKSTEP_ENGINE; auto: own if it can run the
@@ -98,15 +98,15 @@ struct dist_launch_options {
 			      * when a send is complete; $LOCKSTEP_P2P, the
 			      * profile's */
 	const char *debug;   /* "off", "info" or "detail": watch the memory
-			      * of operations in flight; $LOCKSTEP_DEBUG */
-	const char *trace;   /* trace to write; $LOCKSTEP_TRACE; none */
+			      * of operations in flight; $LOCKSTEP_DEBUG; off */
+	const char *trace;   /* file to write; $LOCKSTEP_TRACE; none */
 	const char *replay;  /* sim: a replay token: repeat the run in which
 			      * explore found it; $LOCKSTEP_REPLAY; none */
 	const char *explore; /* sim: run with every order of messages, within
 			      * bounds such as "max-runs=1000,max-seconds=60,
 			      * skew=64,values" (each optional); ignored with
 			      * replay; $LOCKSTEP_EXPLORE; none */
-	int64_t timeout_ns;  /* $LOCKSTEP_TIMEOUT (seconds); 30 minutes */
+	int64_t timeout_ns;  /* $LOCKSTEP_TIMEOUT (s); 30 minutes, nccl 10 */
 	bool prefix_output;  /* tcp: "[rank]: " before each line of output */
 };
 
@@ -126,8 +126,8 @@ struct dist_launch_options {
  * Returns one of enum dist_exit: OK; FAILED (with no verdict: a rank returned
  * non-zero, or output or trace could not be written); USAGE (unusable options);
  * MISMATCH, DEADLOCK, TIMEOUT, RANK_LOST, HAZARD, RACE, BUFFERING, LEFT,
- * RENDEZVOUS (verdicts); SKIPPED (back end not available); INTERNAL. In a
- * process that a launcher started as one rank: what rank_main returned.
+ * RENDEZVOUS, INVALID (verdicts); SKIPPED (back end not available); INTERNAL.
+ * In a process that a launcher started as one rank: what rank_main returned.
  */
 DIST_MUST_CHECK int dist_launch(const struct dist_launch_options *options,
 				int (*rank_main)(void *arg), void *arg);
@@ -139,7 +139,7 @@ DIST_MUST_CHECK int dist_launch(const struct dist_launch_options *options,
  *
  * Rank and world size come from the fields if world_size > 0, else from the
  * init method if it ends in "?rank=R&world_size=W", else from RANK and
- * WORLD_SIZE. Init methods:
+ * WORLD_SIZE. Ranks find each other by an init method, or by a store:
  *
  * env://	rank 0 serves a store at MASTER_ADDR:MASTER_PORT. The default.
  * tcp://host:port, tcp://[ipv6]:port
@@ -147,10 +147,10 @@ DIST_MUST_CHECK int dist_launch(const struct dist_launch_options *options,
  * file:///path	a file store (store.h) that all ranks can open; the last
  *		rank to leave removes it. A file of an earlier job is refused.
  *		Ranks connect to each other by their hosts' names.
- * store	the field: a store that all ranks share, borrowed until the
- *		group is destroyed. Then init_method is NULL, world_size is not
- *		0. Keys that begin with "lockstep/" are Lockstep's. After a
- *		failed rendezvous the next one needs another store or prefix.
+ * .store	a store that all ranks share, borrowed until the group is
+ *		destroyed. Then init_method is NULL and world_size is set. Keys
+ *		that begin with "lockstep/" are Lockstep's. After a failed
+ *		rendezvous the next one needs another store or prefix.
  *
  * In a simulation the fields are checked, and nothing is opened.
  *
@@ -210,8 +210,7 @@ enum dist_error dist_destroy_process_group(struct dist_group *group);
 /*
  * dist_abort poisons the group on this rank: operations in flight end with
  * DIST_ERR_ABORTED, peers see this rank as lost in it. Does not free the group;
- * other groups go on.
- * group may be NULL. Cannot fail.
+ * other groups go on. group may be NULL. Cannot fail.
  */
 void dist_abort(struct dist_group *group);
 
@@ -622,8 +621,8 @@ DIST_MUST_CHECK enum dist_error dist_reduce_scatter_single_coalesced(
  * (torch's text for all_gather_multigpu says r * world size + i, its code does
  * this.) Otherwise as the coalesced calls.
  *
- * Over NCCL device i is the machine's number LOCAL_RANK * num + i, counted
- * around; tensors that lie elsewhere are copied there, and back. A rank of a
+ * Over NCCL device i is the machine's number LOCAL_RANK * num + i, modulo its
+ * devices; tensors that lie elsewhere are copied there, and back. A rank of a
  * simulation that is a process of its own has one device:
  * DIST_ERR_UNSUPPORTED.
  */
@@ -668,7 +667,7 @@ DIST_MUST_CHECK enum dist_error dist_reduce_scatter_multigpu(
 
 /*
  * dist_now_ns returns the rank's clock: simulated time since the start of the
- * job, or CLOCK_MONOTONIC. -1 for a NULL group. Differences count, not values.
+ * job, or CLOCK_MONOTONIC. -1 for a NULL group. Only differences count.
  */
 int64_t dist_now_ns(struct dist_group *group);
 
@@ -678,7 +677,7 @@ int64_t dist_now_ns(struct dist_group *group);
  * accelerator; when a sleep takes too long, later ones are shorter, so that the
  * sum is right. Over NCCL a kernel keeps the GPU busy (a sleep where the CUDA
  * runtime is older than 12.8). Operations in flight go on meanwhile. label
- * names the span in the trace (borrowed for ever: a literal); NULL: "compute".
+ * names the span in the trace and is never freed (a literal); NULL: "compute".
  * Errors: DIST_ERR_INVALID_ARGUMENT (NULL group, negative duration).
  */
 enum dist_error dist_compute(struct dist_group *group, int64_t duration_ns,

@@ -46,9 +46,10 @@ extern "C" {
 /*
  * dist_send sends tensor to rank dst and blocks until the memory may be used
  * again. It matches the dist_recv or dist_irecv of the same tag on dst. Errors:
- * any group error (DIST_ERR_INVALID_ARGUMENT also for dst outside the group or
- * oneself, or a tag that is none); DIST_ERR_UNSUPPORTED (phantom in a real
- * world). If a buffered send fails later, only the receiver gets the error.
+ * any group error (DIST_ERR_INVALID_ARGUMENT also for dst outside the group,
+ * the rank itself, or a tag outside 0 to DIST_TAG_MAX); DIST_ERR_UNSUPPORTED
+ * (phantom in a real world). If a buffered send fails later, only the receiver
+ * gets the error.
  */
 DIST_MUST_CHECK enum dist_error dist_send(struct dist_group *group,
 					  struct dist_tensor tensor, int dst,
@@ -56,8 +57,8 @@ DIST_MUST_CHECK enum dist_error dist_send(struct dist_group *group,
 
 /*
  * dist_recv receives into tensor a message of rank src (DIST_ANY_SOURCE: of any
- * rank) with tag, and blocks until it is there. numel and dtype
- * must be the sender's, else DIST_ERR_MISMATCH. Errors: as dist_send.
+ * rank) with tag, and blocks until it is there. numel and dtype must be the
+ * sender's, else DIST_ERR_MISMATCH. Errors: as dist_send.
  */
 DIST_MUST_CHECK enum dist_error dist_recv(struct dist_group *group,
 					  struct dist_tensor tensor, int src,

@@ -43,9 +43,9 @@
  * - A phantom argument or value (data NULL, bytes above 0) is a size without
  *   bytes: simulation only, DIST_ERR_UNSUPPORTED elsewhere.
  *
- * "Any call error" below stands for: DIST_ERR_INVALID_ARGUMENT (NULL, a worker
- * that is none, a phantom of nothing), DIST_ERR_UNSUPPORTED (a phantom in a
- * real world), DIST_ERR_NO_MEMORY, DIST_ERR_TIMEOUT (the call's timeout has
+ * "Any call error" below stands for: DIST_ERR_INVALID_ARGUMENT (NULL, no such
+ * worker, an empty or too long name, a negative timeout), DIST_ERR_UNSUPPORTED
+ * (a phantom in a real world), DIST_ERR_NO_MEMORY, DIST_ERR_TIMEOUT (it has
  * passed; the callee may still run it), DIST_ERR_REMOTE (the function failed,
  * or the callee has none of that name: the message quotes the error and the
  * worker), DIST_ERR_PEER_LOST (the callee died or has left), DIST_ERR_DEADLOCK
@@ -88,7 +88,7 @@ struct dist_rpc_bytes {
  */
 typedef void dist_rpc_function(void *context, struct dist_rpc_call *call);
 
-/* A function and the name that others call it by, no other's. */
+/* A function and the name that others call it by, unique in its worker. */
 struct dist_rpc_entry {
 	const char *name;
 	dist_rpc_function *function;
@@ -97,7 +97,7 @@ struct dist_rpc_entry {
 
 /* All-zero (or a NULL pointer) means: the default. */
 struct dist_rpc_options {
-	const char *name; /* of this worker, no other's; NULL: "worker" and the
+	const char *name; /* of this worker, unique; NULL: "worker" and the
 			     rank; letters, digits, "-", "_" and ":" */
 	int num_worker_threads; /* calls served at once; 0: 16, as torch */
 	int64_t timeout_ns;     /* of a call; 0: 60 s, as torch;
@@ -109,10 +109,10 @@ struct dist_rpc_options {
 
 /*
  * dist_rpc_init makes every rank of group a worker; a worker's number is the
- * rank in group. A collective of group: all of its ranks call. The caller owns
- * *rpc until dist_rpc_shutdown(); group outlives it, and may be used meanwhile
- * by the rank's own thread. Errors: any group error; DIST_ERR_INVALID_ARGUMENT
- * also for a name that is too long, has other letters or is another's, a
+ * rank in group. A blocking collective of group. The caller owns *rpc until
+ * dist_rpc_shutdown(); group outlives it, and may be used meanwhile by the
+ * rank's own thread. Errors: any group error; DIST_ERR_INVALID_ARGUMENT also
+ * for a name that is too long, has other letters or is another worker's, a
  * negative number, or a function that cannot be registered;
  * DIST_ERR_UNSUPPORTED (a world without messages of its own: nccl, simulated
  * processes).
@@ -126,10 +126,11 @@ dist_rpc_init(struct dist_group *group, const struct dist_rpc_options *options,
  * graceful it waits until every worker has come here and no call is
  * outstanding anywhere; calls are served meanwhile. Without, the rank leaves at
  * once, and calls to it fail with DIST_ERR_PEER_LOST. All futures have ended
- * then, and can still be waited for, read and freed. References that this rank
- * still holds, or that others hold to its values, are "left behind" in the
- * verdict of a job that ended well otherwise. rpc may be NULL. Errors: any call
- * error; DIST_ERR_TIMEOUT after the timeout of the group.
+ * then, and can still be waited for, read and freed. Free references before:
+ * they are invalid afterwards. Those that this rank still holds, or that others
+ * hold to its values, are "left behind" in the verdict of a job that ended well
+ * otherwise. rpc may be NULL. Errors: any call error; DIST_ERR_TIMEOUT after
+ * the timeout of the group.
  */
 enum dist_error dist_rpc_shutdown(struct dist_rpc *rpc, bool graceful);
 
@@ -146,8 +147,8 @@ DIST_MUST_CHECK enum dist_error dist_rpc_register(struct dist_rpc *rpc,
 
 /* dist_rpc_get_worker returns the number of the worker called name, -1: none.
  * dist_rpc_get_worker_name returns the name of a worker, which lives as long as
- * rpc; NULL: there is none. dist_rpc_get_rank and dist_rpc_get_world_size are
- * one's own number and how many there are. */
+ * rpc; NULL: there is none. dist_rpc_get_rank returns the number of this
+ * worker, dist_rpc_get_world_size how many there are. */
 int dist_rpc_get_worker(const struct dist_rpc *rpc, const char *name);
 const char *dist_rpc_get_worker_name(const struct dist_rpc *rpc, int worker);
 int dist_rpc_get_rank(const struct dist_rpc *rpc);
@@ -162,17 +163,17 @@ void dist_rpc_error_message(struct dist_rpc *rpc, struct dist_message *message);
 /* What to call, and where. Strings and data are borrowed during the call that
  * takes the request. */
 struct dist_rpc_request {
-	int to; /* worker; may be oneself */
+	int to; /* number of the worker; this one is allowed */
 	const char *function;
-	const void *data; /* the argument */
+	const void *data; /* the argument; NULL and 0 bytes: none */
 	size_t bytes;
 	int64_t timeout_ns; /* 0: of dist_rpc_options; DIST_TIMEOUT_NEVER */
 };
 
 /*
  * dist_rpc_sync calls a function and blocks until its value is there, which it
- * stores in *value, to be freed with dist_rpc_bytes_free(). value may be NULL.
- * Errors: any call error.
+ * stores in *value, to be freed with dist_rpc_bytes_free(); after a failure
+ * *value is {NULL, 0}. value may be NULL. Errors: any call error.
  */
 DIST_MUST_CHECK enum dist_error
 dist_rpc_sync(struct dist_rpc *rpc, const struct dist_rpc_request *request,
@@ -189,18 +190,18 @@ dist_rpc_async(struct dist_rpc *rpc, const struct dist_rpc_request *request,
 void dist_rpc_bytes_free(struct dist_rpc_bytes *value);
 
 /*
- * dist_rpc_wait blocks until future has ended, well or not; its time is the
- * request's, counted from the call. Waiting again returns the same. Errors: any
- * call error.
+ * dist_rpc_wait blocks until future has ended, well or not, or the request's
+ * timeout has passed since the call. Waiting again returns the same. Errors:
+ * any call error.
  */
 DIST_MUST_CHECK enum dist_error dist_rpc_wait(struct dist_rpc_future *future);
 
 /* dist_rpc_is_done returns whether dist_rpc_wait() would return at once. In
- * simulation an unsuccessful look costs a little simulated time. */
+ * simulation a call that returns false takes a little simulated time. */
 bool dist_rpc_is_done(struct dist_rpc_future *future);
 
 /* dist_rpc_value returns the value of a future that ended well: bytes that live
- * until the future is freed. Nothing otherwise. */
+ * until the future is freed; {NULL, 0} otherwise. */
 struct dist_rpc_bytes dist_rpc_value(const struct dist_rpc_future *future);
 
 /* dist_rpc_then calls function(context, future) once, beside the rank's own
@@ -213,8 +214,8 @@ dist_rpc_then(struct dist_rpc_future *future,
 	      void (*function)(void *context, struct dist_rpc_future *future),
 	      void *context);
 
-/* dist_rpc_wait_all waits for n futures and returns the first error among them,
- * in their order. */
+/* dist_rpc_wait_all waits for n futures, 0 or more, and returns the error of
+ * the first that failed, in their order. Errors: any call error. */
 DIST_MUST_CHECK enum dist_error
 dist_rpc_wait_all(struct dist_rpc_future **futures, int n);
 
@@ -224,16 +225,17 @@ void dist_rpc_future_free(struct dist_rpc_future *future);
 
 /* ---- serving --------------------------------------------------------- */
 
-/* What a function knows of the call that it serves: the argument, which lives
- * as long as the call; the worker that calls; and its rpc. */
+/* The argument of the call, which lives as long as the call; the worker that
+ * calls; and the rpc of this rank. */
 struct dist_rpc_bytes dist_rpc_call_input(const struct dist_rpc_call *call);
 int dist_rpc_call_caller(const struct dist_rpc_call *call);
 struct dist_rpc *dist_rpc_call_rpc(const struct dist_rpc_call *call);
 
 /* dist_rpc_call_reply gives the call its value, a copy of bytes at data.
  * Without it the value is empty; of several replies the last counts. Errors:
- * DIST_ERR_NO_MEMORY; DIST_ERR_UNSUPPORTED (a phantom in a real world): the
- * call fails with it, too. */
+ * DIST_ERR_INVALID_ARGUMENT (NULL call); DIST_ERR_NO_MEMORY and
+ * DIST_ERR_UNSUPPORTED (a phantom in a real world), with which the call fails,
+ * too. */
 enum dist_error dist_rpc_call_reply(struct dist_rpc_call *call,
 				    const void *data, size_t bytes);
 
@@ -282,16 +284,16 @@ bool dist_rref_is_owner(const struct dist_rref *rref);
 bool dist_rref_confirmed_by_owner(const struct dist_rref *rref);
 
 /* dist_rref_to_here fetches a copy of the value and blocks until the owner has
- * it; to be freed with dist_rpc_bytes_free(). timeout_ns as in a request.
- * Errors: any call error, and the error of the function. */
+ * it; *value and timeout_ns are as in dist_rpc_sync(). Errors: any call error,
+ * and the error of the function. */
 DIST_MUST_CHECK enum dist_error dist_rref_to_here(struct dist_rref *rref,
 						  int64_t timeout_ns,
 						  struct dist_rpc_bytes *value);
 
-/* dist_rref_local_value stores, on the owner, where the value is, and blocks
- * until it is there. The value may be changed in place, and lives as long as
- * the reference. Errors: any call error; DIST_ERR_INVALID_ARGUMENT (this rank
- * is not the owner). */
+/* dist_rref_local_value blocks until the value is there, and stores where it
+ * is. Only the owner calls it. The value may be changed in place; it lives as
+ * long as the reference and is not freed. Errors: any call error;
+ * DIST_ERR_INVALID_ARGUMENT (this rank is not the owner). */
 DIST_MUST_CHECK enum dist_error
 dist_rref_local_value(struct dist_rref *rref, struct dist_rpc_bytes *value);
 

@@ -36,8 +36,8 @@ DIST_MUST_CHECK enum dist_error dist_work_wait_aside(struct dist_work *work,
 
 /*
  * dist_work_is_completed returns whether work has ended, well or not, without
- * blocking; true for NULL. In simulation an unsuccessful look costs a little
- * simulated time, so that a loop around it cannot stop the clock.
+ * blocking; true for NULL. In simulation a call that returns false takes a
+ * little simulated time, so that a loop around it cannot stop the clock.
  */
 bool dist_work_is_completed(struct dist_work *work);
 
