@@ -629,10 +629,11 @@ help:
 #?   golden     rewrite the golden predictions; review the diff
 #?   bench      speed and memory figures
 #?   bench-peers  Gloo, Open MPI, MPICH, UCC and ours in turns; UCC_HOME=/usr,
-#?              PEERS_CONGESTION=ours|system (what peers have over TCP), PEERS_WORLDS="2 4",
-#?              PEERS_SIZES=..., PEERS_COLLECTIVES=all_reduce, PEERS_ROUNDS=5,
-#?              PEERS_TRANSPORTS="tcp shm", PEERS_SECONDS=4 (what a peer
-#?              may iterate for), PEERS_LIMIT=30 (seconds a run); table, TSV and figures to build/bench-peers
+#?              PEERS_CONGESTION=ours|system (what peers have over TCP),
+#?              PEERS_WORLDS="2 4", PEERS_SIZES=..., PEERS_ROUNDS=5,
+#?              PEERS_COLLECTIVES=all_reduce, PEERS_TRANSPORTS="tcp shm",
+#?              PEERS_SECONDS=4 (for a peer's iterations), PEERS_LIMIT=30
+#?              (seconds a run); table, TSV and figures to build/bench-peers
 #?   kills      kill a rank at a random moment, KILLS=200 times
 #?   programs   draw PROGRAMS=1000 programs, right and wrong, hold the verdicts
 #?              on them against what must come of them

@@ -21,8 +21,7 @@ stats input using "bucket-cap-mb" name "cap" nooutput
 stats input using "step_ms" name "time" nooutput
 
 set title title font ",13" textcolor rgb ink offset 0, 1.2
-set label 1 "full marks: the step;  open marks: of it, waiting for " . \
-	"communication" at graph 0.5, 1 center offset 0, 0.7 \
+set label 1 "solid: the step;  dashed: its wait for communication" at graph 0.5, 1 center offset 0, 0.7 \
 	textcolor rgb grey font ",10"
 set lmargin at screen 0.108
 set rmargin at screen 0.975
