@@ -9,7 +9,8 @@
 # these folders another of them; in the strict ones a header counts to the file
 # of its name:
 strict='base core core/rpc check/watch sim sim/explore sim/seat
-realbackend/wire realbackend/store realbackend/launch realbackend/mpi realbackend/seat trace worlds ddp
+realbackend/wire realbackend/store realbackend/launch realbackend/nccl realbackend/mpi
+realbackend/seat trace worlds ddp
 model/training model/cluster model/loopback model/validation cli/sweep'
 downhill='base core core/rpc check check/recorder check/watch sim sim/engine sim/explore
 sim/platform sim/seat

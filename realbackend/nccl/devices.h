@@ -9,7 +9,7 @@
 #ifndef LOCKSTEP_NCCL_DEVICES_H
 #define LOCKSTEP_NCCL_DEVICES_H
 
-#include "realbackend/nccl/group.h"
+#include "realbackend/nccl/state.h"
 
 /* dist__nccl_devices is the library's devices: it gives the task a share for
  * each device. Errors: NO_MEMORY, IO (with text), the transport's. */

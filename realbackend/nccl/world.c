@@ -14,6 +14,7 @@
 #include "realbackend/launch/world.h"
 #include "realbackend/nccl/device.h"
 #include "realbackend/nccl/devices.h"
+#include "realbackend/nccl/group.h"
 #include "realbackend/nccl/launch.h"
 #include "trace/recorder.h"
 
