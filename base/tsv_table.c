@@ -164,7 +164,7 @@ static enum dist_error read_row(const struct reader *r, char *line)
 	found = split(line, cells, num);
 	if (found != num)
 		return dist__tsv_refuse(tsv, r->line, r->message,
-					"%zu fields parted by tabs, got %zu",
+					"%zu fields separated by tabs, got %zu",
 					num, found);
 	for (size_t i = 0; i < num; i++)
 		if (!*cells[i])

@@ -231,11 +231,11 @@ static bool has_come(const struct check_finding *f,
 				 call->generation) > call->index;
 }
 
-/* In a cycle with a collective that could go on without those who have not come
- * to it, but for the library or the size of its messages, the smaller side of
- * its group is at fault: those who have come, or who have not. Adds it; false:
- * there is no such collective in the cycle behind cohort, or the sides are
- * equal. */
+/* A cycle may have a collective that only waits for the others because of the
+ * library or the size of its messages. Then the smaller side of its group is at
+ * fault: those that have called it, or those that have not. Adds that side;
+ * false: there is no such collective in the cycle behind cohort, or the sides
+ * are equal. */
 static bool add_aside(struct check_finding *f,
 		      const struct check_cohort *cohort)
 {
@@ -520,9 +520,8 @@ static void add_beside(struct check_finding *f, struct check_party party,
 		f->parties[f->num_parties++] = party;
 }
 
-/* Each culprit has more lines: of what it did to the memory of its call, if
- * that was seen, of the nearest calls, and of where it came out, or was given
- * to. */
+/* Each culprit has more lines: the access to the memory, if it was seen, the
+ * nearest calls, and the call that found the change or got the same memory. */
 static void find_hazards(struct check_finding *f)
 {
 	const struct check_board *board = f->board;

@@ -318,9 +318,9 @@ static bool learns_to_move(const struct check_picture *p,
 	return true;
 }
 
-/* The least set of cohorts that may move: those in their own code, not yet
- * here or not known, those led astray by a failure, lanes of which the function
- * runs, and those that wait only for such. */
+/* Marks the cohorts that may move: those in their own code, those that have not
+ * joined or are unknown, those astray after a failure, lanes whose function
+ * runs, and those that wait only for such cohorts. */
 static void find_movable(struct check_picture *p)
 {
 	bool changed = true;

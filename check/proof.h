@@ -22,11 +22,10 @@ struct check_rules {
  *
  * CHECK_MISMATCH: two calls that certainly meet differ. CHECK_DEADLOCK: every
  * remaining rank waits, until the job's deadline or a later one, in a call that
- * other ranks must issue first and never will, or for a key that nobody but the
- * ranks, if they are alone, can set. A program that sets a shorter deadline may
- * have plans for it. CHECK_FINE: nothing is proved,
- * because bytes may flow, a rank is in its own code or handles an error, or its
- * records are not here.
+ * other ranks must issue first and never will, or, if the ranks are alone, for
+ * a key that only they could set. A rank with a shorter deadline may go on
+ * after it. CHECK_FINE: nothing is proved, because bytes may flow, a rank is in
+ * its own code or handles an error, or its records are not here.
  */
 struct check_verdict check_prove(const struct check_board *board,
 				 const struct check_rules *rules);

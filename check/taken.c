@@ -171,8 +171,8 @@ static bool may_be_led(const struct check_picture *p, uint32_t rank)
 	return check_is_caught(own) || check_is_awaited(p, rank);
 }
 
-/* A receive that its rank waits for, or has begun at least, and that nobody
- * answers, of which an earlier one from any source has the message. */
+/* Finds a receive in progress that nobody answers, because an earlier receive
+ * from any source took its message. */
 static bool find_robbed(const struct check_picture *p,
 			const struct check_unanswered *all,
 			struct check_taken *taken)

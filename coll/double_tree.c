@@ -134,8 +134,8 @@ static bool other_link(const struct double_tree *d, int *tree, int *number)
 	return *number != 0;
 }
 
-/* Colours the link to number in tree, the other one to number, the other one
- * from where that comes from, and so on, until there is none without one. */
+/* Colours a chain of links by turns: that to number in tree, that to number in
+ * the other tree, the other one from the same sender, and so on to its end. */
 static void colour_row(struct double_tree *d, int tree, int number, int colour)
 {
 	bool more = true;

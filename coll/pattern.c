@@ -250,8 +250,8 @@ enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
 	return exchange(coll, &come, 1, &go, 1);
 }
 
-/* Sends every other rank its part of out, or without that all of same, and
- * receives its part of in, if that is there, all at the same time. */
+/* Sends every other rank its part of out (NULL: all of same), and receives its
+ * part of in (NULL: nothing), all at the same time. */
 static enum dist_error exchange_with_all(const struct dist__coll *coll,
 					 uint32_t step,
 					 const struct dist__parts *out,

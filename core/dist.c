@@ -92,11 +92,14 @@ static enum dist_error check_list(struct dist_group *group,
 		return DIST_ERR_INVALID_ARGUMENT;
 	if (needed == (list != NULL))
 		return DIST_OK;
+	if (!needed)
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: %s: expected NULL on every rank but "
+				  "the root",
+				  dist__op_name(kind), name);
 	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
-			  needed ? "%s: %s is NULL: expected a tensor for each "
-				   "of %d ranks"
-				 : "%s: %s: expected NULL, on every of %d "
-				   "ranks but the root",
+			  "%s: %s is NULL: expected a tensor for each of %d "
+			  "ranks",
 			  dist__op_name(kind), name, group->members.world_size);
 }
 

@@ -96,7 +96,7 @@ static enum dist_error request_of_batch(struct dist_group *group,
 {
 	if (op->kind != DIST_ISEND && op->kind != DIST_IRECV)
 		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
-				  "kind %d is none: expected DIST_ISEND or "
+				  "no kind %d: expected DIST_ISEND or "
 				  "DIST_IRECV",
 				  (int)op->kind);
 	*request = request_of(op->kind == DIST_ISEND ? DIST__SEND : DIST__RECV,

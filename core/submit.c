@@ -109,7 +109,7 @@ static enum dist_error check_reduce_op(struct dist_group *group,
 			legal.names[legal.num++] =
 				dist_reduce_op_name((enum dist_reduce_op)i);
 		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
-				  "%s: reduce op %d is none: expected %s",
+				  "%s: no reduce op %d: expected %s",
 				  dist__op_name(op->kind), (int)op->reduce_op,
 				  text(&legal));
 	}
@@ -142,7 +142,7 @@ static enum dist_error check_tensor(struct dist_group *group,
 			all.names[all.num] =
 				dist_dtype_name((enum dist_dtype)all.num);
 		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
-				  "%s: dtype %d is none: expected %s",
+				  "%s: no dtype %d: expected %s",
 				  dist__op_name(op->kind),
 				  (int)op->tensor.dtype, text(&all));
 	}

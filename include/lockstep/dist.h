@@ -25,7 +25,7 @@
  * - Every fallible call returns enum dist_error: DIST_OK (0) or a negative
  *   code. dist_error_string() names a code, dist_error_message() explains the
  *   last failure of a group. A call that fails stores nothing through its
- *output pointers.
+ *   output pointers.
  * - The argument work is torch's async_op. NULL: the call blocks until the
  *   operation is complete on this rank. Otherwise the call returns at once and
  *   *work is a handle that the caller waits for and frees (work.h).

@@ -645,7 +645,7 @@ static int refuse_batch(void *arg)
 		       "to 1, a rank in group default");
 	ops[2].kind = (enum dist_p2p_kind)7;
 	expect_refusal(group, ops, 3,
-		       "batch_isend_irecv: op 2: kind 7 is none: expected "
+		       "batch_isend_irecv: op 2: no kind 7: expected "
 		       "DIST_ISEND or DIST_IRECV");
 	ops[2] = (struct dist_p2p_op){DIST_ISEND, floats(&out, 1),
 				      DIST_ANY_SOURCE, 0};

@@ -43,11 +43,11 @@ static int refused_rank(void *arg)
 	if (dist_init_process_group(NULL, &group))
 		return 1;
 	wrong += expect_words(group, DIST_NUM_DTYPES, DIST_SUM,
-			      "all_reduce: dtype 17 is none: expected " DTYPES);
+			      "all_reduce: no dtype 17: expected " DTYPES);
 	wrong += expect_words(group, -1, DIST_SUM,
-			      "all_reduce: dtype -1 is none: expected " DTYPES);
+			      "all_reduce: no dtype -1: expected " DTYPES);
 	wrong += expect_words(group, DIST_INT8, DIST_NUM_REDUCE_OPS,
-			      "all_reduce: reduce op 9 is none: expected sum, "
+			      "all_reduce: no reduce op 9: expected sum, "
 			      "avg, product, min, max, band, bor, bxor or "
 			      "premul_sum");
 	wrong += expect_words(group, DIST_FLOAT32, DIST_PREMUL_SUM,
