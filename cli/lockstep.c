@@ -44,9 +44,8 @@ static void help(FILE *out)
 
 	fprintf(out,
 		"Usage: lockstep COMMAND [OPTION...] [ARGUMENT...]\n\n"
-		"One distributed-training program, simulated or over real "
-		"TCP,\n"
-		"traced and compared.\n\n%sCommands:%s\n",
+		"Predicts how long a step of distributed training takes, and "
+		"explains why a\njob hangs.\n\n%sCommands:%s\n",
 		bold, plain);
 	for (const struct command *c = commands; c->name; c++)
 		fprintf(out, "  %-10s %s\n", c->name, c->summary);

@@ -295,13 +295,21 @@ static int check_secret(const struct run_request *request,
 			  "expected what all ranks share, or unset");
 }
 
-static int check_engine(const struct run_request *request,
-			struct run_plan *plan)
+static int check_world_options(const struct run_request *request,
+			       struct run_plan *plan)
 {
-	if (!request->engine || plan->world->in_process)
-		return DIST_EXIT_OK;
-	return run_refuse("--engine", request->engine,
-			  "expected --backend sim: real ranks have none");
+	const char *const real[] = {request->intra, request->bind_to};
+	const char *const names[] = {"--intra", "--bind-to"};
+
+	if (request->engine && !plan->world->in_process)
+		return run_refuse("--engine", request->engine,
+				  "expected --backend sim: real ranks have "
+				  "none");
+	for (size_t i = 0; i < sizeof real / sizeof *real; i++)
+		if (real[i] && plan->world->in_process)
+			return refuse(run_command, "%s: expected --backend tcp",
+				      names[i]);
+	return DIST_EXIT_OK;
 }
 
 static int check_links(const struct run_request *request, struct run_plan *plan)
@@ -449,8 +457,8 @@ static int check_compute(const struct run_request *request,
 				  "roofline:GPU or table:FILE");
 	if (request->compute && (!plan->world->in_process || plan->is_whole))
 		return run_refuse(option, text,
-				  "only programs without a dist_launch(), in "
-				  "back end sim, are charged");
+				  "expected --backend sim, and a program that "
+				  "does not call dist_launch()");
 	return DIST_EXIT_OK;
 }
 
@@ -500,7 +508,7 @@ int run_plan_make(const struct run_request *request, struct run_plan *plan)
 		check_settings,
 		check_secret,
 		choose_world,
-		check_engine,
+		check_world_options,
 		check_links,
 		run_choose_nodes,
 		choose_nproc,

@@ -140,7 +140,7 @@ static enum dist_error timeline_write_tsv(const struct dist__trace *trace,
 	add_calls(&timeline, trace);
 	if (timeline.bars.num_rows == 0)
 		return dist__refuse(message,
-				    "%s: nothing happens in what was chosen",
+				    "%s: no events of these ranks in this time",
 				    trace->path);
 	return dist__rows_write(&timeline.bars, NULL, path, message);
 }

@@ -126,7 +126,7 @@ enum dist_error workload_choose_pace(struct workload_setup *setup,
 	setup->refused = "seed";
 	if (a->seed >= 0 && a->jitter_percent <= 0 && a->imbalance_percent <= 0)
 		return dist__refuse(message,
-				    "--seed: expected what is random too: "
+				    "--seed: nothing is random: expected "
 				    "--jitter, or --imbalance of moe");
 	setup->refused = "straggler";
 	setup->pace.jitter = a->jitter_percent / 100;

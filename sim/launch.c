@@ -297,9 +297,8 @@ static enum dist_error open_links(struct dist__sim_world *world,
 	if (by_transfers && !can_flow(world))
 		return dist__refuse(
 			message,
-			"fidelity flow: expected formula: of profile %s only "
-			"transfers are known, and on the platform bytes and "
-			"latencies do not add up",
+			"fidelity flow: expected formula: the network model of "
+			"the platform cannot time the transfers of profile %s",
 			world->profile.name);
 	if (world->platform->has_queues) {
 		world->queues =

@@ -128,6 +128,10 @@ for command in run bench; do
 		"$command" --backend sim --platform star-8 --world-size 2 \
 		--intra-latency x2 all_reduce
 done
+for option in --intra=tcp --bind-to=core; do
+	expect_refusal "${option%=*}: expected --backend tcp\$" \
+		run --backend sim --platform star-8 "$option" hello
+done
 LOCKSTEP_LINKS=fast expect_refusal 'links: no word "fast": expected inter-b' \
 	run --backend sim --platform star-8 --world-size 2 hello
 LOCKSTEP_INTRA=udp expect_refusal 'INTRA: expected shm or tcp' run hello
@@ -370,7 +374,7 @@ expect_refusal 'expected --gpu, --flops or --step-ms' predict \
 	--platform "$platform"
 expect_refusal '--precision tf32: expected for V100 one of amp fp32' predict \
 	--platform "$platform" --gpu V100 --precision tf32
-expect_refusal '--seed: expected what is random too' "${on_star[@]}" --seed 3
+expect_refusal '--seed: nothing is random: expected --jitter' "${on_star[@]}" --seed 3
 expect_refusal '--optimizer: expected adam' "${on_star[@]}" \
 	--optimizer lion
 expect_refusal '--straggler 1: expected RANK:FACTOR' "${on_star[@]}" \

@@ -127,6 +127,6 @@ expect_err '^lockstep: a group has rank 7 without rank 1, which stands for it'
 # Computing is charged where that is asked for.
 expect 0 "${sim[@]}" 2 --compute cpu:10 "$trains" train
 expect_refusal 'expected none, cpu' "${sim[@]}" 2 --compute gpu "$script"
-expect_refusal 'without a dist_launch' "${sim[@]}" 2 --compute none ddp_step
+expect_refusal 'does not call dist_launch' "${sim[@]}" 2 --compute none ddp_step
 
 finish
