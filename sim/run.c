@@ -87,7 +87,7 @@ int dist__sim_run(struct dist__sim_world *world)
 	} else {
 		status = dist__sim_exit_status(world);
 	}
-	dist__sim_watch_end(world);
+	dist__sim_watch_end(world, status);
 	return status;
 }
 

@@ -440,8 +440,9 @@ void dist__sim_watch_begin(struct dist__sim_world *world)
 	world->watch->phase = DIST__SIM_BUSY;
 }
 
-void dist__sim_watch_end(struct dist__sim_world *world)
+void dist__sim_watch_end(struct dist__sim_world *world, int status)
 {
+	world->watch->verdict = status;
 	world->watch->phase = DIST__SIM_IDLE;
 	here.world = NULL;
 	release_signals();

@@ -8,13 +8,14 @@
 #include "sim/world.h"
 
 /* dist__sim_watch_begin shows the world to the watching process, if there is
- * one, from now on; dist__sim_watch_end ends that: all is reported. */
+ * one, from now on; dist__sim_watch_end ends that: all is reported, and the
+ * exit status is that. */
 void dist__sim_watch_begin(struct dist__sim_world *world);
 
 /* dist__sim_watch_advance notes for the watching process that the clock of the
  * world, arg, has advanced. */
 void dist__sim_watch_advance(void *arg);
-void dist__sim_watch_end(struct dist__sim_world *world);
+void dist__sim_watch_end(struct dist__sim_world *world, int status);
 
 /* dist__sim_watch_rank runs the program of the calling actor, a rank, until it
  * returns or calls exit(), stores its status and finishes it. */

@@ -42,6 +42,7 @@ struct dist__sim_watch {
 	pid_t watcher; /* 0: no process watches */
 	pid_t process;
 	uint32_t phase;  /* enum dist__sim_phase */
+	int32_t verdict; /* exit status of the one that was reported last */
 	int32_t running; /* the rank whose program ran last */
 	uint64_t steps;  /* counts steps of the clock and of ranks */
 	int64_t now_ns;  /* simulated time */

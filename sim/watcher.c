@@ -201,6 +201,9 @@ static int conclude(struct job *job)
 		return by_signal ? die(job->asked) : WEXITSTATUS(job->status);
 	if (is_busy(job))
 		return report_death(job);
+	/* What handlers do at exit changes no verdict. */
+	if (by_signal && watch.verdict)
+		return watch.verdict & 0377;
 	/* Before there were ranks. After them all was reported. */
 	if (by_signal && !find_board(job))
 		dist__sim_watch_report_interrupted(&watch, NULL,

@@ -39,6 +39,10 @@ for world in "${simulate[*]}" "--nproc-per-node 3"; do
 		>/dev/null || fail "a thread: $(<"$scratch/json")"
 done
 
+# A handler that crashes at exit, when the verdict is known.
+expect 11 run "${simulate[@]}" "$program" handler call 1
+expect_err 'deadlock: no rank can ever move'
+
 # A real rank says where it was, as well.
 expect 13 run --nproc-per-node 3 --json "$scratch/json" "$wrong" crashes
 expect_err 'rank lost: rank 1 was killed by signal 11'
