@@ -2,11 +2,14 @@
 #include "base/refuse.h"
 #include "trace/recorder.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "coll/algorithm.h"
@@ -599,6 +602,7 @@ struct merge {
 	const char *path;
 	int64_t base_ns; /* of the earliest event of all */
 	bool any;        /* there is a part */
+	int status;      /* of the job */
 	struct dist__trace_file file;
 };
 
@@ -616,6 +620,33 @@ static enum dist_error find_start(struct merge *merge,
 	return DIST_OK;
 }
 
+/* Begins the trace with the facts of part, and how the job ended. */
+static enum dist_error begin_whole(struct merge *merge,
+				   const struct dist__recording *part,
+				   struct dist_message *message)
+{
+	size_t num = part->num_facts;
+	struct dist__fact *facts = malloc((num + 1) * sizeof *facts);
+	struct dist__recording head = *part;
+	enum dist_error error;
+	char text[64];
+
+	if (!facts)
+		return dist__refuse_as(message, DIST_ERR_NO_MEMORY,
+				       "out of memory");
+	for (size_t i = 0; i < num; i++)
+		facts[i] = part->facts[i];
+	snprintf(text, sizeof text, "the job ended with status %d",
+		 merge->status);
+	facts[num] = (struct dist__fact){.key = "partial", .value = text};
+	head.facts = facts;
+	head.num_facts += merge->status != 0;
+	error = dist__trace_begin(&merge->file, &head, merge->base_ns,
+				  merge->path, message);
+	free(facts);
+	return error;
+}
+
 static enum dist_error add_part(struct merge *merge,
 				struct dist__recording *part,
 				struct dist_message *message)
@@ -624,8 +655,7 @@ static enum dist_error add_part(struct merge *merge,
 
 	part->part = -1;
 	if (!merge->file.output)
-		error = dist__trace_begin(&merge->file, part, merge->base_ns,
-					  merge->path, message);
+		error = begin_whole(merge, part, message);
 	if (!error)
 		dist__trace_add(&merge->file, part);
 	return error;
@@ -657,10 +687,26 @@ for_each(struct merge *merge, int world_size,
 	return error;
 }
 
-enum dist_error dist__recorder_merge(const char *path, int world_size,
-				     struct dist_message *message)
+int dist__recorder_hold(const char *path)
 {
-	struct merge merge = {.path = path, .base_ns = INT64_MAX};
+	char part[4096];
+	int fd, error;
+
+	dist__spill_name(path, 0, part, sizeof part);
+	fd = open(part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0 || (flock(fd, LOCK_EX | LOCK_NB) == 0 && !ftruncate(fd, 0)))
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+enum dist_error dist__recorder_merge(const char *path, int world_size,
+				     int status, struct dist_message *message)
+{
+	struct merge merge = {
+		.path = path, .base_ns = INT64_MAX, .status = status};
 	enum dist_error error =
 		for_each(&merge, world_size, find_start, message);
 	char part[4096];

@@ -27,10 +27,17 @@ __attribute__((format(printf, 3, 4))) void
 dist__recorder_add_fact(struct dist__recorder *recorder, const char *key,
 			const char *format, ...);
 
+/* dist__recorder_hold keeps other jobs on this machine from writing parts of
+ * the same trace, until the descriptor that it returns is closed. It makes the
+ * file of rank 0's events, or empties it. -1: see errno; EWOULDBLOCK: another
+ * job holds the trace. */
+int dist__recorder_hold(const char *path);
+
 /* dist__recorder_merge makes path from the parts of ranks 0 to world_size - 1
- * and removes them, also after an error. Missing parts are ignored. Errors: as
- * finish(). */
+ * and removes them, also after an error. Missing parts are ignored. status: how
+ * the job ended; unless it is 0, the head says that the trace is partial.
+ * Errors: as finish(). */
 enum dist_error dist__recorder_merge(const char *path, int world_size,
-				     struct dist_message *message);
+				     int status, struct dist_message *message);
 
 #endif

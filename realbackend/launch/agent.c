@@ -300,7 +300,7 @@ enum dist_error dist__agent_open(struct dist__agent *agent,
 	memset(agent, 0, sizeof *agent);
 	message->text[0] = '\0';
 	agent->spec = spec;
-	agent->master_fd = -1;
+	agent->master_fd = agent->trace_fd = -1;
 	agent->orders.order = DIST__ORDER_WAIT;
 	agent->orders.round = -1;
 	agent->interval_ns = choose_interval(spec);
@@ -326,6 +326,8 @@ void dist__agent_close(struct dist__agent *agent)
 	dist__store_free(agent->store);
 	if (agent->master_fd >= 0)
 		close(agent->master_fd);
+	if (agent->trace_fd >= 0)
+		close(agent->trace_fd);
 	if (agent->store_process)
 		store_process_stop(agent->store_process);
 	dist__orders_release(&agent->orders);

@@ -31,6 +31,7 @@ struct dist__agent {
 			      */
 	int master_fd;       /* leader: keeps MASTER_PORT of a round for rank 0;
 				-1: none yet */
+	int trace_fd;        /* leader: holds the trace; -1: there is none */
 	int ticket;          /* 0: the leader */
 	int64_t interval_ns; /* between exchanges */
 	int64_t next_ns;     /* of the next one; NEVER: none */

@@ -515,8 +515,8 @@ int dist__job_run(const struct dist__job_spec *spec)
 			report_end(&job);
 			check_output(&job);
 			if (job.agent.leads)
-				job.status = dist__leader_merge(&job.agent,
-								job.status);
+				job.status = dist__leader_merge(
+					&job.agent, job.status, job.signal);
 		}
 		free(dist__status_request_found(&job.status_request));
 		dist__workers_release(&job.workers);

@@ -1,6 +1,7 @@
 #include "realbackend/launch/leader.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,20 @@ static const char *find_trace(const struct dist__agent *agent)
 	return dist__variable_or(agent->spec->trace, "LOCKSTEP_TRACE");
 }
 
+/* Holds the trace for this job. False: another has it. Where it cannot be, that
+ * will be said when it is to be written. */
+static bool hold_trace(struct dist__agent *agent)
+{
+	const char *trace = find_trace(agent);
+
+	if (!trace)
+		return true;
+	if (agent->trace_fd >= 0) /* what the round before left there goes */
+		return ftruncate(agent->trace_fd, 0) == 0;
+	agent->trace_fd = dist__recorder_hold(trace);
+	return agent->trace_fd >= 0 || errno != EWOULDBLOCK;
+}
+
 /* Whether name is that of a part of the trace called `trace`, or of what goes
  * before one. */
 static bool is_part(const char *name, const char *trace)
@@ -55,7 +70,7 @@ static bool is_part(const char *name, const char *trace)
 
 /* Parts that an earlier round or job left would be merged into this trace, or
  * stay for ever: a launcher that is killed leaves them, of however many
- * ranks. */
+ * ranks. The one that is held is empty. */
 static void remove_parts(const struct dist__agent *agent)
 {
 	const char *trace = find_trace(agent), *slash;
@@ -70,19 +85,21 @@ static void remove_parts(const struct dist__agent *agent)
 		 slash ? (int)(slash - trace) + 1 : 1, slash ? trace : ".");
 	folder = opendir(path);
 	while (folder && (entry = readdir(folder)))
-		if (is_part(entry->d_name, slash ? slash + 1 : trace))
+		if (is_part(entry->d_name, slash ? slash + 1 : trace) &&
+		    !strstr(entry->d_name, ".rank0.live"))
 			(void)unlinkat(dirfd(folder), entry->d_name, 0);
 	if (folder)
 		closedir(folder);
 }
 
-int dist__leader_merge(const struct dist__agent *agent, int status)
+int dist__leader_merge(const struct dist__agent *agent, int status, int signal)
 {
 	struct dist_message message = {""};
 	const char *trace = find_trace(agent);
 
 	if (!trace || !agent->orders.nodes ||
-	    !dist__recorder_merge(trace, count_ranks(&agent->orders), &message))
+	    !dist__recorder_merge(trace, count_ranks(&agent->orders),
+				  signal ? 128 + signal : status, &message))
 		return status;
 	fprintf(stderr, "lockstep: %s\n", message.text);
 	return status == DIST_EXIT_OK ? DIST_EXIT_FAILED : status;
@@ -128,6 +145,13 @@ static bool start(struct dist__agent *agent, struct dist__orders *chosen,
 	orders->nodes = chosen->nodes;
 	orders->num_nodes = chosen->num_nodes;
 	orders->round = chosen->round;
+	if (!hold_trace(agent)) {
+		snprintf(message.text, sizeof message.text,
+			 "%.300s: another job writes this trace",
+			 find_trace(agent));
+		return dist__leader_end(agent, DIST_EXIT_USAGE, -1,
+					message.text);
+	}
 	remove_parts(agent);
 	error = open_ports(agent, host, store_fd, &message);
 	if (error)

@@ -30,8 +30,8 @@ void dist__leader_gather(struct dist__agent *agent, const char *name,
 			 int64_t number, struct check_board *board);
 
 /* dist__leader_merge makes the job's trace, if it has one, from the parts that
- * the ranks of the last round wrote. Returns status, or FAILED after a line on
- * stderr. */
-int dist__leader_merge(const struct dist__agent *agent, int status);
+ * the ranks of the last round wrote; signal: what ended the job, or 0. Returns
+ * status, or FAILED after a line on stderr. */
+int dist__leader_merge(const struct dist__agent *agent, int status, int signal);
 
 #endif

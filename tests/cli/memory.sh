@@ -62,11 +62,20 @@ launcher=$!
 for rank in 0 1 2 3; do
 	wait_for grep -qs joined "$scratch/$rank" || fail "rank $rank never met"
 done
+# Meanwhile it is this job's.
+expect 2 run --nproc-per-node 2 --trace "$trace" hello
+expect_err '^lockstep: .*/trace\.json: another job writes this trace$'
 kill -9 $launcher
 wait $launcher 2>/dev/null
 wait_for test -e "$trace.rank3.live" || fail "no part of a killed job"
 expect 0 run --nproc-per-node 2 --trace "$trace" hello
 ! compgen -G "$trace.*" || fail "parts of the killed job are left"
+jq -e '.lockstep | has("partial") | not' "$trace" >/dev/null ||
+	fail "all of a trace is partial"
+expect 13 run --nproc-per-node 3 --trace "$trace" \
+	"$(dirname "$LOCKSTEP")/tests/cli/misbehave" kill end 1
+jq -e '.lockstep.partial == "the job ended with status 13"' "$trace" \
+	>/dev/null || fail "a trace that breaks off: $(jq .lockstep "$trace")"
 
 # ---- no room in /dev/shm
 

@@ -146,7 +146,7 @@ static void record_reduces(struct dist__trace *trace, int world_size, int part,
 		recording_all_reduce(&r, 4);
 	recording_finish(&r);
 	if (part >= 0)
-		cr_assert_eq(dist__recorder_merge(path, world_size, &text),
+		cr_assert_eq(dist__recorder_merge(path, world_size, 0, &text),
 			     DIST_OK);
 	cr_assert_eq(dist__trace_read(path, trace, &text), DIST_OK, "%s",
 		     text.text);

@@ -373,7 +373,7 @@ Test(trace_record, merged_parts_are_the_whole)
 	record_simple(whole, -1);
 	for (int rank = 0; rank < 3; rank++)
 		record_simple(parts, rank);
-	cr_assert_eq(dist__recorder_merge(parts, 3, &text), DIST_OK, "%s",
+	cr_assert_eq(dist__recorder_merge(parts, 3, 0, &text), DIST_OK, "%s",
 		     text.text);
 	assert_same_bytes(whole, parts);
 	snprintf(part, sizeof part, "%s.rank0.live", parts);
@@ -393,7 +393,7 @@ Test(trace_record, merge_shifts_to_the_earliest_part)
 		recording_finish(&r);
 	}
 	/* Rank 2 wrote nothing. */
-	cr_assert_eq(dist__recorder_merge(path, 3, &text), DIST_OK, "%s",
+	cr_assert_eq(dist__recorder_merge(path, 3, 0, &text), DIST_OK, "%s",
 		     text.text);
 	cr_assert_eq(dist__trace_read(path, &trace, &text), DIST_OK, "%s",
 		     text.text);
@@ -436,7 +436,7 @@ Test(trace_record, merge_of_nothing_is_an_error)
 {
 	struct dist_message text = {""};
 
-	cr_assert_eq(dist__recorder_merge(path, 2, &text), DIST_ERR_IO);
+	cr_assert_eq(dist__recorder_merge(path, 2, 0, &text), DIST_ERR_IO);
 	cr_assert(strstr(text.text, path), "%s", text.text);
 	cr_assert_neq(access(path, F_OK), 0);
 }
@@ -453,7 +453,7 @@ Test(trace_record, merge_that_cannot_be_written_leaves_nothing)
 	recording_all_reduce(&r, 10);
 	recording_finish(&r);
 	cr_assert_eq(access(part, F_OK), 0);
-	cr_assert_eq(dist__recorder_merge(path, 1, &text), DIST_ERR_IO);
+	cr_assert_eq(dist__recorder_merge(path, 1, 0, &text), DIST_ERR_IO);
 	cr_assert(strstr(text.text, path), "%s", text.text);
 	cr_assert_neq(access(part, F_OK), 0);
 	unlink(path);
@@ -683,7 +683,7 @@ Test(trace_record, remote_calls_of_real_ranks_are_merged)
 						   .ended_ns = 6000});
 		cr_assert_eq(recorder->finish(recorder, &message), DIST_OK);
 	}
-	cr_assert_eq(dist__recorder_merge(path, 2, &message), DIST_OK);
+	cr_assert_eq(dist__recorder_merge(path, 2, 0, &message), DIST_OK);
 	trace = load();
 	event = complete_event(trace, 0);
 	assert_text(event, "name", "remote(f0) on rank 1");
