@@ -79,6 +79,7 @@ static enum dist_error group_stop(struct dist_group *group)
 {
 	enum dist_error error = dist__works_wait(group);
 
+	dist__calls_await(group);
 	if (group == group->root)
 		note_finished(group);
 	group->backend->ops->free(group->backend);

@@ -50,6 +50,7 @@ struct dist_group {
 	struct dist__site from;        /* and of the line that led there */
 	struct dist__label label;      /* of the current call */
 	bool untimed;                  /* it takes no simulated time */
+	unsigned calls;                /* threads that are in one */
 	struct dist__call_cache
 		*call_cache; /* earlier calls, by line; or NULL */
 	bool *missing;   /* at the last monitored barrier, by rank; or NULL */
@@ -88,6 +89,19 @@ static inline void dist__rank_unlock(const struct dist_group *group)
 {
 	if (group->root->threads)
 		pthread_mutex_unlock(&group->root->threads->mutex);
+}
+
+/* dist__call_begin and dist__call_end enclose a call that may block: meanwhile
+ * the group is not freed. Caller: holds the lock, where there is one. */
+static inline void dist__call_begin(struct dist_group *group)
+{
+	group->calls++;
+}
+
+static inline void dist__call_end(struct dist_group *group)
+{
+	if (--group->calls == 0 && group->root->threads)
+		pthread_cond_broadcast(&group->root->threads->left);
 }
 
 /* dist__dump writes the rank's records into a file, if the user wants one. */

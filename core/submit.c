@@ -418,7 +418,9 @@ enum dist_error dist__submit(struct dist_group *group, struct dist__op *op,
 	if (!group)
 		return DIST_ERR_INVALID_ARGUMENT;
 	dist__rank_lock(group);
+	dist__call_begin(group);
 	error = submit(group, op, work);
+	dist__call_end(group);
 	dist__rank_unlock(group);
 	return error;
 }

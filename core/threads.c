@@ -38,6 +38,19 @@ void dist__work_leave(struct dist_work *work)
 	pthread_cond_broadcast(&threads->left);
 }
 
+void dist__calls_await(struct dist_group *group)
+{
+	struct dist__threads *threads = group->root->threads;
+
+	if (!threads)
+		return;
+	pthread_mutex_lock(&threads->mutex);
+	while (group->calls > 0)
+		(void)dist__condition_wait(&threads->left, &threads->mutex,
+					   DIST_TIMEOUT_NEVER);
+	pthread_mutex_unlock(&threads->mutex);
+}
+
 enum dist_error dist_allow_threads(struct dist_group *group)
 {
 	struct dist__threads *threads;

@@ -24,6 +24,9 @@ struct dist__threads; /* core/state.h */
 bool dist__work_enter(struct dist_work *work, int64_t deadline_ns);
 void dist__work_leave(struct dist_work *work);
 
+/* dist__calls_await waits until no other thread is in a call on group. */
+void dist__calls_await(struct dist_group *group);
+
 /* dist__threads_free frees what dist_allow_threads() made; NULL is allowed. */
 void dist__threads_free(struct dist__threads *threads);
 

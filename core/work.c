@@ -190,7 +190,9 @@ static enum dist_error wait_so(struct dist_work *work, int64_t timeout_ns,
 				  "wait_aside: expected dist_allow_threads() "
 				  "before it");
 	dist__rank_lock(group);
+	dist__call_begin(group);
 	error = wait_for(work, timeout_ns, aside);
+	dist__call_end(group);
 	dist__rank_unlock(group);
 	return error;
 }
@@ -239,7 +241,9 @@ bool dist_work_is_completed(struct dist_work *work)
 	if (!group || dist__is_copied())
 		return true;
 	dist__rank_lock(group);
+	dist__call_begin(group);
 	done = test(work);
+	dist__call_end(group);
 	if (done) {
 		work->asked = true;
 		settle(work, NULL);

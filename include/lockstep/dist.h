@@ -189,14 +189,14 @@ dist_init_process_group(const struct dist_init_options *options,
 			struct dist_group **group);
 
 /*
- * dist_destroy_process_group waits for operations in flight and frees the
- * group; the pointer is invalid afterwards, also on failure. Destroying the
- * default group destroys all groups of this rank (their pointers become
- * invalid, too) and disconnects from the peers. Another group is destroyed
- * alone: ranks do not wait for each other, and groups made from it stay. group
- * may be NULL. Free work handles before. Over NCCL the default group waits
- * until every rank destroys it, at most for its timeout: the library requires
- * that.
+ * dist_destroy_process_group waits for operations in flight, and for calls of
+ * other threads on the group, and frees it; the pointer is invalid afterwards,
+ * also on failure. Destroying the default group destroys all groups of this
+ * rank (their pointers become invalid, too) and disconnects from the peers.
+ * Another group is destroyed alone: ranks do not wait for each other, and
+ * groups made from it stay. group may be NULL. Free work handles before. Over
+ * NCCL the default group waits until every rank destroys it, at most for its
+ * timeout: the library requires that.
  *
  * Errors: DIST_ERR_INVALID_ARGUMENT (simulated: another rank's group, or
  * destroyed; nothing is done); the first error of an operation in flight (any

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/state.h"
@@ -77,6 +78,64 @@ Test(threads, a_timeout_is_one_for_both, .init = cr_redirect_stderr)
 						    .world_size = 2};
 
 	cr_expect_eq(dist_launch(&options, late_rank, NULL), DIST_EXIT_TIMEOUT);
+}
+
+/* ---- when the group goes ------------------------------------------------ */
+
+static void *receive(void *group)
+{
+	float x;
+	enum dist_error error =
+		dist_recv(group, dist_tensor(&x, 1, DIST_FLOAT32), 1, 0);
+
+	return error ? NULL : group;
+}
+
+static bool is_called(const struct dist_group *group)
+{
+	bool called;
+
+	dist__rank_lock(group);
+	called = group->calls > 0;
+	dist__rank_unlock(group);
+	return called;
+}
+
+/* Rank 0 destroys a group in which another thread of it receives. */
+static int parting_rank(void *arg)
+{
+	struct dist_group *group, *part;
+	const struct timespec moment = {0, 50000000};
+	enum dist_error error;
+	pthread_t thread;
+	void *came = NULL;
+	float x = 1;
+
+	(void)arg;
+	if (dist_init_process_group(NULL, &group) ||
+	    dist_allow_threads(group) ||
+	    dist_new_group(group, NULL, 0, NULL, &part))
+		return 1;
+	if (dist_get_rank(group) == 1) {
+		(void)nanosleep(&moment, NULL);
+		error = dist_send(part, dist_tensor(&x, 1, DIST_FLOAT32), 0, 0);
+		return error || dist_destroy_process_group(group);
+	}
+	if (pthread_create(&thread, NULL, receive, part))
+		return 1;
+	while (!is_called(part))
+		sched_yield();
+	error = dist_destroy_process_group(part);
+	pthread_join(thread, &came);
+	return error || !came || dist_destroy_process_group(group);
+}
+
+Test(threads, a_group_stays_while_another_calls)
+{
+	const struct dist_launch_options options = {.backend = "tcp",
+						    .world_size = 2};
+
+	cr_expect_eq(dist_launch(&options, parting_rank, NULL), DIST_EXIT_OK);
 }
 
 /* ---- where there is one thread ------------------------------------------ */
