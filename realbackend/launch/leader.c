@@ -206,22 +206,23 @@ static bool find_cause(const struct dist__agent *agent,
 	return true;
 }
 
-/* Says why another round begins. */
+/* Says why another round begins, at once: ranks write to stderr, too. */
 static void report_restart(const struct dist__agent *agent)
 {
 	const struct dist__membership *membership = &agent->membership;
+	char why[160] = "a node has come";
 	struct check_cause cause;
 
-	fputs("lockstep: ", stderr);
 	if (find_cause(agent, &cause))
-		fprintf(stderr, "rank %d %s; ", cause.rank, cause.how);
-	else
-		fputs("a node has come; ", stderr);
+		snprintf(why, sizeof why, "rank %d %s", cause.rank, cause.how);
 	if (membership->paid)
-		fprintf(stderr, "restart %d of %d\n", membership->restarts,
-			membership->rules.max_restarts);
+		fprintf(stderr, "lockstep: %s; restart %d of %d\n", why,
+			membership->restarts, membership->rules.max_restarts);
 	else
-		fputs("starting again with the nodes that are there\n", stderr);
+		fprintf(stderr,
+			"lockstep: %s; starting again with the nodes that are "
+			"there\n",
+			why);
 }
 
 void dist__leader_gather(struct dist__agent *agent, const char *name,
