@@ -208,8 +208,8 @@ bad 2 'no-such' 's/mnist/no-such/'
 bad 2 'no-such' 's/star-8/no-such/'
 bad 3 'bucket-cap-mb: expected a number, 0 or more' 's/grid: {/&bucket-cap-mb: [1, -1], /'
 bad 3 'batch' 's/grid: {/&batch: 4 MB, /'
-bad 3 'unknown key "frobs" of grid: expected one of.* bucket-cap-mb' \
-	's/grid: {/&frobs: 1, /'
+bad 3 'unknown key "wombats" of grid: expected one of.* bucket-cap-mb' \
+	's/grid: {/&wombats: 1, /'
 bad 3 'unknown key "bucket-cap" of grid; did you mean "bucket-cap-mb"\?$' \
 	's/grid: {/&bucket-cap: 1, /'
 for value in 100 0G -1G x0 5us; do

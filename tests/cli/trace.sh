@@ -98,7 +98,7 @@ expect_refusal 'expected two traces' compare "$a"
 expect_refusal 'max-error: expected a percentage' compare "$a" "$b" --max-error ten
 expect_refusal 'ends in .svg or .png' trace gantt "$a" -o "$scratch/x.pdf"
 expect_refusal 'a range of ranks' trace gantt "$a" --ranks 3-1 --tsv "$scratch/x"
-expect_refusal 'nothing happens' trace gantt "$a" --ranks 7 -o "$scratch/y.svg"
+expect_refusal 'no events of these ranks' trace gantt "$a" --ranks 7 -o "$scratch/y.svg"
 for left in "$scratch"/x* "$scratch"/y* "$scratch"/*.tmp*; do
 	[ ! -e "$left" ] || fail "left behind: $left"
 done

@@ -185,7 +185,7 @@ static int weighing_rank(void *arg)
 	       refused(group, dist_free_premul_sum(group, op),
 		       "expected what dist_make_premul_sum() gave") &&
 	       refused(group, dist_all_reduce(group, floats(&x, 1), op, NULL),
-		       "is none: expected sum") &&
+		       "no reduce op 10: expected sum") &&
 	       refused(group, dist_free_premul_sum(group, DIST_SUM),
 		       "reduce op 0") &&
 	       !dist_make_premul_sum(group, 2, &again) && again == op &&

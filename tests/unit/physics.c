@@ -60,7 +60,7 @@ Test(gpu, trains_as_measured_else_at_a_share_of_its_peak)
 
 Test(gpu, of_which_nothing_is_known_is_refused)
 {
-	static const char *const names[] = {"abacus", "H20", "A1", "80GB", ""};
+	static const char *const names[] = {"abacus", "H30", "A1", "80GB", ""};
 	struct dist_message message;
 	struct gpu_rate rate;
 	struct gpu gpu;
