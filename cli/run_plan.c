@@ -302,9 +302,9 @@ static int check_world_options(const struct run_request *request,
 	const char *const names[] = {"--intra", "--bind-to"};
 
 	if (request->engine && !plan->world->in_process)
-		return run_refuse("--engine", request->engine,
-				  "expected --backend sim: real ranks have "
-				  "none");
+		return refuse(run_command,
+			      "--engine: expected --backend sim: real ranks "
+			      "have none");
 	for (size_t i = 0; i < sizeof real / sizeof *real; i++)
 		if (real[i] && plan->world->in_process)
 			return refuse(run_command, "%s: expected --backend tcp",
