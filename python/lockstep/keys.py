@@ -66,9 +66,15 @@ def _waiting(original):
 
 
 def install():
-    """Wraps the methods of torch's stores, once the job has begun."""
-    from torch.distributed import Store
+    """Wraps the methods of torch's stores, once the job has begun. Those of
+    their base class stay: where it has Python's, torch takes them for a
+    subclass's own, and calls them for ever.
+    """
+    from torch import distributed
     for name, stores in _METHODS.items():
-        method = getattr(Store, name)
-        if not hasattr(method, "__wrapped__"):
-            setattr(Store, name, (_storing if stores else _waiting)(method))
+        for kind in ("TCPStore", "FileStore", "HashStore", "PrefixStore"):
+            kind = getattr(distributed, kind)
+            method = getattr(kind, name)
+            if not hasattr(method, "__wrapped__"):
+                wrap = _storing if stores else _waiting
+                setattr(kind, name, wrap(method))

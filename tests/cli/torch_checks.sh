@@ -19,7 +19,7 @@ check() {
 		fail "$file: $(grep -v '^ok ' "$scratch/out") $(tail -n 5 "$scratch/err")"
 }
 
-PYTHONPATH=$PYTHONPATH:$PWD/tests/torch/light check c10d dropped dropped_messages from_a_thread_of_c futures messages objects options_of_gloo called_directly columns several_tensors words_of_gloo debug_detail made_directly kind_of_error subgroups twice given_up
+PYTHONPATH=$PYTHONPATH:$PWD/tests/torch/light check c10d dropped dropped_messages from_a_thread_of_c futures messages objects options_of_gloo called_directly columns several_tensors words_of_gloo debug_detail made_directly kind_of_error subgroups twice prefixed given_up
 case $torch in
 1.* | 2.[0-5].*) ;;
 *)

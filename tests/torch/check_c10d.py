@@ -628,6 +628,10 @@ def twice(backend, rank, where):
         assert not dist.is_initialized()
 
 
+class Empty(dist.Store):
+    """A store of a script's own, without methods."""
+
+
 def prefixed(backend, rank, where):
     """A store is given, the default device names pick the back end."""
     store = dist.PrefixStore("job", dist.FileStore(where, SIZE))
@@ -638,6 +642,8 @@ def prefixed(backend, rank, where):
     equal(x, torch.tensor([4.0]))
     store.set(f"seen {rank}", "yes")
     store.wait([f"seen {r}" for r in range(SIZE)])
+    words = refuses(RuntimeError, Empty().set, "key", "value")
+    assert "recursion" not in words, words
     dist.destroy_process_group()
 
 
