@@ -218,8 +218,8 @@ static int blame_for_disagreement(const struct check_picture *p)
 	return -1;
 }
 
-/* A rank of which a copy called in its place, which is wrong however the job
- * ends: unless the verdict holds without that. */
+/* Returns a rank whose copy called in its place, which is wrong however the job
+ * ends; -1: there is none, or the verdict holds without that. */
 static int find_copied(const struct check_board *board,
 		       const struct check_verdict *verdict)
 {

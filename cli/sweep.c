@@ -535,7 +535,8 @@ static enum dist_error load_points(struct sweep *sweep,
 			    sweep->answers.of, sweep->answers.num, message);
 }
 
-/* Predicts what is missing, and looks what others have done meanwhile. */
+/* Predicts the points that are missing, and reads those that other processes
+ * have predicted meanwhile. */
 static int work(struct sweep *sweep)
 {
 	const struct command_line *line = sweep->line;

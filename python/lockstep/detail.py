@@ -8,8 +8,8 @@ import os
 import torch
 
 _BYTES = 1024
-# Of a function of dist.h: torch's name of the call, and which of what _run()
-# keeps is compared.
+# By function of dist.h: torch's name of the call, and which part of what
+# _run() keeps is compared.
 _CALLS = {"dist_all_reduce": ("ALLREDUCE", slice(None)),
           "dist_all_reduce_coalesced": ("ALLREDUCE_COALESCED", slice(None)),
           "dist_broadcast": ("BROADCAST", slice(None)),
@@ -26,7 +26,7 @@ _CALLS = {"dist_all_reduce": ("ALLREDUCE", slice(None)),
 
 
 def install(group, make_twin, timeout):
-    """Has the calls of a group of ours be compared, where no verdict is."""
+    """Compares the calls of a group, where no launcher gives a verdict."""
     if group.simulated or "LOCKSTEP_NOTES" in os.environ:
         return
     group.compare = _Comparison(group, make_twin(), timeout)

@@ -34,7 +34,7 @@ def install():
 
 
 def when_imported(target, prepare):
-    """Calls prepare with the module of that name behind its import."""
+    """Calls prepare with the module target once it is imported."""
     if target in sys.modules:
         prepare(sys.modules[target])
     else:
@@ -42,7 +42,7 @@ def when_imported(target, prepare):
 
 
 def _end():
-    """Behind what others have to do at exit, which cannot set the status."""
+    """Runs last of all exit handlers, where only _exit() sets the status."""
     if failures:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -50,7 +50,7 @@ def _end():
 
 
 class _Finder:
-    """Runs prepare behind the module that it waits for."""
+    """Runs prepare after the module that it waits for."""
 
     def __init__(self, target, prepare):
         self.target, self.prepare = target, prepare

@@ -40,8 +40,8 @@ static const char *find_trace(const struct dist__agent *agent)
 	return dist__variable_or(agent->spec->trace, "LOCKSTEP_TRACE");
 }
 
-/* Holds the trace for this job. False: another has it. Where it cannot be, that
- * will be said when it is to be written. */
+/* Holds the trace for this job. False: another job has it. Whether it can be
+ * written at all is seen when it is written. */
 static bool hold_trace(struct dist__agent *agent)
 {
 	const char *trace = find_trace(agent);

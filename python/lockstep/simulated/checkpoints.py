@@ -1,6 +1,6 @@
-"""torch.distributed.checkpoint where few ranks stand for all: it looks whether
-the ranks' parts fill each tensor, and only those of the few are there; and of
-parts that are alike it lets any rank write one, which must be one of the few.
+"""torch.distributed.checkpoint where few ranks stand for all. It checks that
+the ranks' parts fill each tensor: here only the parts of the few are there. Of
+equal parts it lets any rank write one: here it must be one of the few.
 """
 
 import sys

@@ -36,7 +36,7 @@ def _bytes(value):
 
 
 def _free_port():
-    """For who asks for any, which nobody else gets: ranks take turns."""
+    """A port for a store that asks for port 0, by rank and store."""
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     return 32768 + (next(_ports) * size + rank) % 28232
 
