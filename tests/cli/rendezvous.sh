@@ -15,18 +15,32 @@ expect 18 run --nproc-per-node 3 "$wrong" missing_rank
 expect_err '^  rank.*: 2 of 3 ranks came; missing: 2$'
 turns_on '[2]'
 
+# limited N WORDS... - lockstep WORDS where N files may be open and none is
+# but the three: whoever started this test may have left it more.
+limited() (
+	for open in /proc/self/fd/*; do
+		open=${open##*/}
+		# 255 is bash's own; lockstep does not get it.
+		[ "$open" -le 2 ] || [ "$open" -eq 255 ] || eval "exec $open>&-"
+	done
+	ulimit -n "$1"
+	shift
+	lockstep "$@"
+	exit "$status"
+)
+
 # Files run out at rank 0, which would have to wait for the rest for ever; or
 # before any rank can come, or once all have.
-for files in 20 16 11 10 9; do
+for files in 19 16 11 10 9; do
 	began=$SECONDS
-	(ulimit -n $files && lockstep run --nproc-per-node 8 hello && exit "$status")
+	limited $files run --nproc-per-node 8 hello
 	[ $? -eq 18 ] || fail "ulimit -n $files: no verdict on the rendezvous"
 	[ $((SECONDS - began)) -lt 15 ] || fail "ulimit -n $files: a long wait"
 	expect_err "^  rank.*ulimit -n is $files([;)]|\$)"
 done
 
 # Files run out only when all have met and ranks connect among themselves.
-(ulimit -n 24 && lockstep run --nproc-per-node 8 all_reduce && exit "$status")
+limited 24 run --nproc-per-node 8 all_reduce
 [ $? -eq 1 ] || fail "ulimit -n 24: it ended well"
 expect_err '^rank .*\(Too many open files: ulimit -n is 24; 8 ranks want 32\)'
 
