@@ -4,7 +4,8 @@
  * A blocking collective runs on the caller's thread. One with a work handle
  * runs on the group's lane; so does a blocking one while the lane is busy,
  * because a group's operations run in the order of their calls. Point-to-point
- * operations are requests of the transport and need no lane.
+ * operations are requests of the transport and need no lane; nor do rounds of a
+ * simulation, which end by themselves.
  */
 #include "coll/p2p_backend.h"
 
@@ -26,6 +27,7 @@ struct p2p_backend {
 	struct dist__lane *lane; /* NULL until the first use */
 	atomic_uint lane_ops;    /* collectives on the lane, not done */
 	atomic_bool failed;      /* an op failed: nothing runs any more */
+	struct dist__op *last;   /* in the last round, not left; or NULL */
 
 	/* The flow that is under way on the lane. */
 	struct dist__flow_seat seat;
@@ -157,32 +159,92 @@ static enum dist_error begin(struct p2p_backend *b, struct dist__op *op,
 	return DIST_OK;
 }
 
-/* Whether op, which only serves to measure, can do without messages here. */
-static bool is_handed_over(const struct p2p_backend *b,
-			   const struct dist__op *op)
-{
-	bool combines =
-		op->kind == DIST__ALL_REDUCE || op->kind == DIST__REDUCE;
+/* ---- rounds ----------------------------------------------------------- */
 
-	return op->untimed && b->transport->ops->simulation &&
-	       (op->kind == DIST__BARRIER ||
-		(op->kind == DIST__BROADCAST && op->phantom) ||
-		(combines && op->reduce_op != DIST_PREMUL_SUM)) &&
-	       !dist__op_sides(op)->bundle.kind;
+static bool is_round(const struct p2p_backend *b, const struct dist__op *op)
+{
+	const struct dist__simulation_ops *sim = b->transport->ops->simulation;
+
+	return sim && sim->is_round &&
+	       sim->is_round(b->transport, b->members, op);
 }
 
-/* Runs a collective to its end, on whatever thread this is. */
-static enum dist_error run_collective(struct p2p_backend *b,
-				      struct dist__op *op, int64_t started_ns)
+static enum dist_error come_to_round(struct p2p_backend *b, struct dist__op *op)
 {
-	struct dist__coll coll = coll_of(b, op);
-	enum dist_error error = begin(b, op, started_ns);
+	struct dist__transport *t = b->transport;
+	enum dist_error error =
+		t->ops->simulation->round_come(t, b->members, op);
 
 	if (error)
 		return error;
-	if (is_handed_over(b, op))
-		return b->transport->ops->simulation->hand_over(b->transport,
-								b->members, op);
+	dist__op_begin(op);
+	op->started_ns = now_ns(&b->base);
+	return DIST_OK;
+}
+
+static enum dist_error leave_round(struct p2p_backend *b, struct dist__op *op,
+				   enum dist_error error)
+{
+	struct dist__transport *t = b->transport;
+
+	if (b->last == op)
+		b->last = NULL;
+	error = t->ops->simulation->round_leave(t, b->members, op, error);
+	return error && atomic_load(&b->failed) ? DIST_ERR_ABORTED : error;
+}
+
+/* Waits for the round of op and finishes it, unless deadline_ns passes before
+ * that of op does. */
+static enum dist_error end_round(struct p2p_backend *b, struct dist__op *op,
+				 int64_t deadline_ns)
+{
+	struct dist__transport *t = b->transport;
+	const struct dist__simulation_ops *sim = t->ops->simulation;
+	bool is_ops = op->deadline_ns <= deadline_ns;
+	enum dist_error error = DIST_ERR_ABORTED;
+
+	if (!atomic_load(&b->failed) ||
+	    sim->round_over(t, op, DIST_TIMEOUT_NEVER))
+		error = sim->round_wait(t, op,
+					is_ops ? op->deadline_ns : deadline_ns);
+	if (error == DIST_ERR_TIMEOUT && !is_ops)
+		return error;
+	error = leave_round(b, op, error);
+	finish_at(b, op, error, op->ended_ns);
+	return error;
+}
+
+/* Runs a round to its end, in its turn on the lane. */
+static enum dist_error run_round(struct p2p_backend *b, struct dist__op *op)
+{
+	struct dist__transport *t = b->transport;
+	enum dist_error error = atomic_load(&b->failed) ? DIST_ERR_ABORTED
+							: come_to_round(b, op);
+
+	if (error)
+		return error;
+	error = t->ops->simulation->round_wait(t, op, op->deadline_ns);
+	return leave_round(b, op, error);
+}
+
+/* ---- messages --------------------------------------------------------- */
+
+/* Runs a collective to its end, on whatever thread this is, once the rounds
+ * before it are over. */
+static enum dist_error run_collective(struct p2p_backend *b,
+				      struct dist__op *op, int64_t started_ns)
+{
+	struct dist__transport *t = b->transport;
+	struct dist__coll coll = coll_of(b, op);
+	enum dist_error error = DIST_OK;
+
+	if (b->last)
+		error = t->ops->simulation->round_wait(t, b->last,
+						       op->deadline_ns);
+	if (!error)
+		error = begin(b, op, started_ns);
+	if (error)
+		return error;
 	return dist__stage_needed(op) ? run_staged(&coll) : run_flat(&coll);
 }
 
@@ -209,7 +271,9 @@ static void run_on_lane(void *arg)
 {
 	struct dist__op *op = arg;
 	struct p2p_backend *b = op->private;
-	enum dist_error error = run_collective(b, op, now_ns(&b->base));
+	enum dist_error error =
+		is_round(b, op) ? run_round(b, op)
+				: run_collective(b, op, now_ns(&b->base));
 
 	atomic_fetch_sub(&b->lane_ops, 1);
 	finish(b, op, error);
@@ -234,7 +298,7 @@ static bool is_flow(const struct p2p_backend *b, struct dist__op *op,
 {
 	struct dist__coll coll = coll_of(b, op);
 
-	if (is_handed_over(b, op) || dist__stage_needed(op) ||
+	if (is_round(b, op) || dist__stage_needed(op) ||
 	    !dist__flow_of(&coll, op->algorithm, seat))
 		return false;
 	seat->last_pass_bytes = bytes_to_divide(&coll);
@@ -271,7 +335,7 @@ static enum dist_error submit_collective(struct p2p_backend *b,
 	op->private = b;
 	op->job = (struct dist__job){.run = run_on_lane, .arg = op};
 	/* A flow needs nobody to wait for it. */
-	if (is_flow(b, op, &seat)) {
+	if (!b->last && is_flow(b, op, &seat)) {
 		op->job.run = join_flow;
 		op->job.is_flow = true;
 	}
@@ -327,6 +391,35 @@ static enum dist_error end_p2p(struct p2p_backend *b, struct dist__op *op,
 
 /* ---- the table -------------------------------------------------------- */
 
+/* Whether op needs no lane: its rank starts it, and waits for it. A round has
+ * to begin after what is on the lane. */
+static bool is_request(const struct p2p_backend *b, const struct dist__op *op)
+{
+	return dist__op_is_p2p(op->kind) ||
+	       (atomic_load(&b->lane_ops) == 0 && is_round(b, op));
+}
+
+static enum dist_error start_request(struct p2p_backend *b, struct dist__op *op)
+{
+	enum dist_error error;
+
+	op->job.run = NULL;
+	if (dist__op_is_p2p(op->kind))
+		return start_p2p(b, op);
+	error = come_to_round(b, op);
+	if (!error)
+		b->last = op;
+	return error;
+}
+
+/* Waits for what start_request() has started. */
+static enum dist_error end_request(struct p2p_backend *b, struct dist__op *op,
+				   int64_t deadline_ns)
+{
+	return dist__op_is_p2p(op->kind) ? end_p2p(b, op, deadline_ns)
+					 : end_round(b, op, deadline_ns);
+}
+
 static enum dist_error submit(struct dist__backend *backend,
 			      struct dist__op *op)
 {
@@ -334,26 +427,24 @@ static enum dist_error submit(struct dist__backend *backend,
 
 	if (atomic_load(&b->failed))
 		return DIST_ERR_ABORTED;
-	return dist__op_is_p2p(op->kind) ? start_p2p(b, op)
-					 : submit_collective(b, op);
+	return is_request(b, op) ? start_request(b, op)
+				 : submit_collective(b, op);
 }
 
 static enum dist_error run(struct dist__backend *backend, struct dist__op *op)
 {
 	struct p2p_backend *b = p2p(backend);
-	bool inline_run =
-		!dist__op_is_p2p(op->kind) && atomic_load(&b->lane_ops) == 0;
 	enum dist_error error;
 
-	if (inline_run)
+	if (atomic_load(&b->lane_ops) == 0 && !is_request(b, op))
 		return run_in_caller(b, op);
 	error = submit(backend, op);
 	if (error) {
 		finish(b, op, error);
 		return error;
 	}
-	if (dist__op_is_p2p(op->kind))
-		return end_p2p(b, op, op->deadline_ns);
+	if (!op->job.run)
+		return end_request(b, op, op->deadline_ns);
 	/* op lives on the caller's stack: whatever happens, stay until the
 	 * lane is done with it. Its own deadline bounds that. */
 	while (!dist__op_is_done(op))
@@ -370,10 +461,20 @@ static enum dist_error wait(struct dist__backend *backend, struct dist__op *op,
 
 	if (dist__op_is_done(op))
 		return op->error;
-	if (dist__op_is_p2p(op->kind))
-		return end_p2p(b, op, deadline_ns);
+	if (!op->job.run)
+		return end_request(b, op, deadline_ns);
 	error = b->transport->ops->lanes->wait(b->lane, op, deadline_ns);
 	return dist__op_is_done(op) ? op->error : error;
+}
+
+/* Whether the round of op is over, or given up. */
+static bool has_round_ended(const struct p2p_backend *b,
+			    const struct dist__op *op)
+{
+	struct dist__transport *t = b->transport;
+
+	return atomic_load(&b->failed) ||
+	       t->ops->simulation->round_over(t, op, op->deadline_ns);
 }
 
 static bool test(struct dist__backend *backend, struct dist__op *op)
@@ -383,9 +484,11 @@ static bool test(struct dist__backend *backend, struct dist__op *op)
 
 	if (dist__op_is_done(op))
 		return true;
-	if (b->transport->ops->test(b->transport,
-				    is_p2p ? op->private : NULL) &&
-	    is_p2p)
+	if (!op->job.run && !is_p2p && has_round_ended(b, op))
+		(void)end_round(b, op, DIST_TIMEOUT_NEVER);
+	else if (b->transport->ops->test(b->transport,
+					 is_p2p ? op->private : NULL) &&
+		 is_p2p)
 		(void)end_p2p(b, op, DIST_TIMEOUT_NEVER);
 	return dist__op_is_done(op);
 }

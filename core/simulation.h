@@ -66,13 +66,36 @@ struct dist__simulation_ops {
 				     int64_t deadline_ns);
 
 	/*
-	 * Does op, a barrier, all_reduce or reduce, in no simulated time and
-	 * without messages: blocks until all members have called it, and
-	 * combines their inputs. Any actor. Errors: as flow_join; TIMEOUT.
+	 * Returns whether op is a round: one that the world ends by itself once
+	 * all members have come, without messages. The same on every rank.
 	 */
-	enum dist_error (*hand_over)(struct dist__transport *t,
-				     const struct dist__members *members,
-				     struct dist__op *op);
+	bool (*is_round)(struct dist__transport *t,
+			 const struct dist__members *members,
+			 const struct dist__op *op);
+
+	/* Comes to the round of op, which op->private is until it is left;
+	 * never blocks. Any actor. Errors: NO_MEMORY. */
+	enum dist_error (*round_come)(struct dist__transport *t,
+				      const struct dist__members *members,
+				      struct dist__op *op);
+
+	/* Returns whether round_wait() would return at once. */
+	bool (*round_over)(struct dist__transport *t, const struct dist__op *op,
+			   int64_t deadline_ns);
+
+	/* Blocks until the round is over, or the clock passes deadline_ns. The
+	 * round may be left meanwhile. Errors: as flow_join; TIMEOUT. */
+	enum dist_error (*round_wait)(struct dist__transport *t,
+				      const struct dist__op *op,
+				      int64_t deadline_ns);
+
+	/* Leaves the round, with the error of the wait. Stores the result, and
+	 * in op when it started and ended, and by which algorithm. Errors: that
+	 * error; NO_MEMORY, IO (the ranks that stand for others differ). */
+	enum dist_error (*round_leave)(struct dist__transport *t,
+				       const struct dist__members *members,
+				       struct dist__op *op,
+				       enum dist_error error);
 
 	/* The flow of the running job is over; the lane may start its next job.
 	 * Called once, by the seat's over(). */

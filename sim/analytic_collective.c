@@ -186,6 +186,7 @@ static struct dist__sim_round *find_round(struct dist__sim_analytic *meeting,
 	round = calloc(1, sizeof *round);
 	if (!round)
 		return NULL;
+	round->meeting = meeting;
 	round->seq = op->seq;
 	round->fingerprint = op->fingerprint;
 	if (meeting->last)
@@ -263,7 +264,7 @@ static void pass_turn(void *arg, bool well)
 	meeting->end_s = round->end_s;
 	dist__sim_list_open(world, &round->waiters);
 	meeting->turn = round->behind;
-	dist__sim_round_drop(meeting, round);
+	dist__sim_round_drop(round);
 	if (meeting->turn)
 		begin_turn(meeting);
 	else
@@ -283,7 +284,7 @@ static void take_turn(struct dist__sim_analytic *meeting,
 		      struct dist__sim_round *round)
 {
 	round->begun = true;
-	dist__sim_round_hold(round);
+	round->held++;
 	if (meeting->turn) {
 		meeting->last_turn = meeting->last_turn->behind = round;
 		return;
@@ -401,14 +402,9 @@ struct dist__sim_round *dist__sim_come(struct dist__sim_analytic *meeting,
 	return round;
 }
 
-void dist__sim_round_hold(struct dist__sim_round *round)
+void dist__sim_round_drop(struct dist__sim_round *round)
 {
-	round->held++;
-}
-
-void dist__sim_round_drop(struct dist__sim_analytic *meeting,
-			  struct dist__sim_round *round)
-{
+	struct dist__sim_analytic *meeting = round->meeting;
 	struct dist__sim_round **link = &meeting->first, *before = NULL;
 
 	if (--round->held > 0 || round->came < meeting->awaited)
@@ -425,23 +421,27 @@ void dist__sim_round_drop(struct dist__sim_analytic *meeting,
 
 /* ---- waiting ----------------------------------------------------------- */
 
-bool dist__sim_round_over(const struct dist__sim_world *world,
-			  const struct dist__sim_round *round)
+bool dist__sim_has_ended(const struct dist__sim_world *world,
+			 const struct dist__sim_round *round)
 {
 	return round->error || world->ended ||
 	       (round->complete && dist__engine->now_s() >= round->end_s);
 }
 
-enum dist_error dist__sim_round_wait(struct dist__sim_rank *rank,
-				     struct dist__sim_round *round,
-				     int64_t deadline_ns)
+enum dist_error dist__sim_await(struct dist__sim_round *round,
+				struct dist__sim_rank *rank,
+				int64_t deadline_ns)
 {
 	struct dist__sim_world *world = rank->world;
+	enum dist_error error = DIST_OK;
 
-	while (!dist__sim_round_over(world, round)) {
+	round->held++;
+	while (!dist__sim_has_ended(world, round)) {
 		if (dist__sim_is_late(world, deadline_ns) &&
-		    dist__sim_time_is_up(rank))
-			return DIST_ERR_TIMEOUT;
+		    dist__sim_time_is_up(rank)) {
+			error = DIST_ERR_TIMEOUT;
+			break;
+		}
 		if (round->complete) {
 			/* Until its end, which is known. */
 			double left_s = round->end_s - dist__engine->now_s();
@@ -455,16 +455,10 @@ enum dist_error dist__sim_round_wait(struct dist__sim_rank *rank,
 					    deadline_ns);
 		dist__sim_watch_note(rank);
 	}
-	return world->ended ? world->end_error : round->error;
-}
-
-/* Where the end is known, looks need not become rare. */
-void dist__sim_round_look(struct dist__sim_rank *rank,
-			  const struct dist__sim_round *round)
-{
-	if (round->complete)
-		rank->actor.look_s = 0;
-	(void)rank->transport.ops->test(&rank->transport, NULL);
+	if (!error)
+		error = world->ended ? world->end_error : round->error;
+	dist__sim_round_drop(round);
+	return error;
 }
 
 /* ---- what ranks share --------------------------------------------------- */
@@ -506,10 +500,10 @@ static enum dist_error take(const struct dist__sim_analytic *meeting,
 	return meeting->world->end_error;
 }
 
-enum dist_error dist__sim_round_store(const struct dist__sim_analytic *meeting,
-				      const struct dist__sim_round *round,
+enum dist_error dist__sim_round_store(const struct dist__sim_round *round,
 				      int self, const struct dist__op *op)
 {
+	const struct dist__sim_analytic *meeting = round->meeting;
 	const struct dist_tensor *t = &op->tensor;
 
 	if (meeting->stand_ins)
@@ -523,27 +517,6 @@ enum dist_error dist__sim_round_store(const struct dist__sim_analytic *meeting,
 	return DIST_OK;
 }
 
-enum dist_error dist__sim_hand_over(struct dist__transport *t,
-				    const struct dist__members *members,
-				    struct dist__op *op)
-{
-	struct dist__sim_rank *rank = (struct dist__sim_rank *)t;
-	struct dist__sim_analytic *meeting =
-		dist__sim_analytic_of(rank, members);
-	struct dist__sim_round *round =
-		meeting ? dist__sim_come(meeting, op, members->rank) : NULL;
-	enum dist_error error;
-
-	if (!round)
-		return DIST_ERR_NO_MEMORY;
-	error = dist__sim_round_wait(rank, round, op->deadline_ns);
-	if (!error)
-		error = dist__sim_round_store(meeting, round, members->rank,
-					      op);
-	dist__sim_round_drop(meeting, round);
-	return error;
-}
-
 /* ---- ends -------------------------------------------------------------- */
 
 /* Calls an act on every round of the meeting; others run meanwhile, and let
@@ -555,10 +528,10 @@ static void each_round(struct dist__sim_analytic *meeting,
 	struct dist__sim_round *round = meeting->first, *next;
 
 	for (; round; round = next) {
-		dist__sim_round_hold(round);
+		round->held++;
 		act(meeting, round);
 		next = round->next;
-		dist__sim_round_drop(meeting, round);
+		dist__sim_round_drop(round);
 	}
 }
 

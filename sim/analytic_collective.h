@@ -16,6 +16,7 @@ struct dist__sim_waiter;
 
 /* One collective. */
 struct dist__sim_round {
+	struct dist__sim_analytic *meeting;
 	struct dist__sim_round *next; /* in the order of their beginning */
 	uint32_t seq;
 	uint64_t fingerprint;
@@ -58,16 +59,16 @@ enum dist_error dist__sim_analytic_measure(struct dist__sim_analytic *meeting);
 struct dist__sim_round *dist__sim_come(struct dist__sim_analytic *meeting,
 				       const struct dist__op *op, int self);
 
-/* dist__sim_round_over returns whether dist__sim_round_wait() would return at
- * once. */
-bool dist__sim_round_over(const struct dist__sim_world *world,
-			  const struct dist__sim_round *round);
+/* dist__sim_has_ended returns whether dist__sim_await() would return at once.
+ */
+bool dist__sim_has_ended(const struct dist__sim_world *world,
+			 const struct dist__sim_round *round);
 
-/* dist__sim_round_wait blocks the calling actor until the round ends, or until
- * deadline_ns. Errors: the round's; TIMEOUT; the world's. */
-enum dist_error dist__sim_round_wait(struct dist__sim_rank *rank,
-				     struct dist__sim_round *round,
-				     int64_t deadline_ns);
+/* dist__sim_await blocks the calling actor, of that rank, until the round ends,
+ * or until deadline_ns. Errors: the round's; TIMEOUT; the world's. */
+enum dist_error dist__sim_await(struct dist__sim_round *round,
+				struct dist__sim_rank *rank,
+				int64_t deadline_ns);
 
 /* dist__sim_can_combine returns whether ranks that come to a round of op have
  * its data combined; those of an untimed op have. */
@@ -77,20 +78,11 @@ bool dist__sim_can_combine(const struct dist__op *op);
  * all have brought to a complete round of op, if that was combined or ranks
  * stand for others. Errors: NO_MEMORY; IO (those do not do the same, which has
  * ended the world). */
-enum dist_error dist__sim_round_store(const struct dist__sim_analytic *meeting,
-				      const struct dist__sim_round *round,
+enum dist_error dist__sim_round_store(const struct dist__sim_round *round,
 				      int self, const struct dist__op *op);
 
-/* dist__sim_round_look lets the time of an unsuccessful test of the round pass.
- */
-void dist__sim_round_look(struct dist__sim_rank *rank,
-			  const struct dist__sim_round *round);
-
-/* dist__sim_round_hold takes a reference, dist__sim_round_drop gives it back.
- */
-void dist__sim_round_hold(struct dist__sim_round *round);
-void dist__sim_round_drop(struct dist__sim_analytic *meeting,
-			  struct dist__sim_round *round);
+/* dist__sim_round_drop gives a reference back. */
+void dist__sim_round_drop(struct dist__sim_round *round);
 
 /* dist__sim_analytics_abort notes that rank has aborted group: its incomplete
  * rounds fail. */
@@ -103,11 +95,6 @@ void dist__sim_analytics_end(struct dist__sim_world *world);
 /* dist__sim_shared is shared() of core/simulation.h. */
 void **dist__sim_shared(struct dist__transport *t,
 			const struct dist__members *members, int key);
-
-/* dist__sim_hand_over is hand_over() of core/simulation.h. */
-enum dist_error dist__sim_hand_over(struct dist__transport *t,
-				    const struct dist__members *members,
-				    struct dist__op *op);
 
 void dist__sim_analytics_release(struct dist__sim_world *world);
 

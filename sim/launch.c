@@ -25,11 +25,11 @@
 #include "sim/keys.h"
 #include "sim/message.h"
 #include "sim/forecast.h"
-#include "sim/formula.h"
 #include "sim/note.h"
 #include "sim/progress.h"
 #include "sim/queues.h"
 #include "sim/request.h"
+#include "sim/round.h"
 #include "sim/run.h"
 #include "sim/stack.h"
 #include "sim/transport.h"
@@ -215,6 +215,8 @@ static enum dist_error open_fidelity(struct dist__sim_world *world,
 	    !library_has_steps(&world->profile) && !can_flow(world))
 		world->fidelity = DIST__FIDELITY_FORMULA;
 	world->tally.fidelity = world->fidelity;
+	world->has_rounds = world->fidelity == DIST__FIDELITY_FORMULA ||
+			    !library_has_steps(&world->profile);
 	if (scheduled && world->fidelity != DIST__FIDELITY_MESSAGE)
 		return refuse_fidelity(world,
 				       "message where schedules are "
@@ -697,13 +699,11 @@ static enum dist_error backend_new(const struct dist__place *place,
 				   struct dist__backend **backend,
 				   struct dist_message *message)
 {
-	const struct dist__sim_world *world = dist__sim_running();
+	enum dist_error error = dist__sim_rounds_open(
+		(struct dist__sim_rank *)place->transport, members);
 
-	return world->fidelity == DIST__FIDELITY_FORMULA ||
-			       !library_has_steps(&world->profile)
-		       ? dist__sim_formula_new(place, members, backend)
-		       : dist__p2p_backend_new(place, members, backend,
-					       message);
+	return error ? error
+		     : dist__p2p_backend_new(place, members, backend, message);
 }
 
 const struct dist__world dist__sim_world = {

@@ -30,6 +30,7 @@
 #include "sim/note.h"
 #include "sim/progress.h"
 #include "sim/request.h"
+#include "sim/round.h"
 
 /* What an unsuccessful look costs: enough that the clock goes on. While nobody
  * else can move, nothing can come of looking, and each look costs twice the one
@@ -653,7 +654,11 @@ static const struct dist__simulation_ops simulation_ops = {
 	.flow_join = dist__sim_flow_join,
 	.flow_wait = dist__sim_flow_wait,
 	.shared = dist__sim_shared,
-	.hand_over = dist__sim_hand_over,
+	.is_round = dist__sim_is_round,
+	.round_come = dist__sim_round_come,
+	.round_over = dist__sim_round_over,
+	.round_wait = dist__sim_round_wait,
+	.round_leave = dist__sim_round_leave,
 	.lane_over = dist__sim_lane_over,
 };
 

@@ -80,6 +80,7 @@ struct dist__sim_world {
 	struct dist__platform *platform;
 	struct dist__profile profile;
 	enum dist__fidelity fidelity;  /* never AUTO */
+	bool has_rounds;               /* of collectives that take time */
 	struct dist__tally tally;      /* so far */
 	uint32_t warned[DIST__BY_NUM]; /* by kind of op, a bit each */
 	double call_s;                 /* of a call */
