@@ -68,12 +68,30 @@ static bool waits_in_vain(const struct dist__agreed *g,
 	       (int32_t)(task->op->seq - g->issued_before) >= 0;
 }
 
+static enum dist_error poll_library(struct dist__agreed *g)
+{
+	return g->library->poll ? g->library->poll(g) : DIST_OK;
+}
+
 enum dist_error dist__agreed_poll(struct dist__agreed *g, int64_t now_ns)
 {
-	enum dist_error error =
-		g->library->poll ? g->library->poll(g) : DIST_OK;
+	enum dist_error error = poll_library(g);
 
 	return error ? error : watch(g, now_ns);
+}
+
+/* The same, but a member is missed for a while before that is an error. */
+static enum dist_error poll_patiently(struct dist__agreed *g, int64_t now_ns)
+{
+	enum dist_error error = watch(g, now_ns);
+
+	if (error && !g->missed) {
+		g->missed = error;
+		g->missed_ns = now_ns;
+	}
+	if (g->missed && now_ns - g->missed_ns >= DIST__MISSED_NS)
+		return g->missed;
+	return poll_library(g);
 }
 
 bool dist__agreed_look(struct dist__agreed *g)
@@ -86,7 +104,7 @@ bool dist__agreed_look(struct dist__agreed *g)
 
 	if (g->failed)
 		return false;
-	error = dist__agreed_poll(g, now_ns);
+	error = poll_patiently(g, now_ns);
 	if (error) {
 		dist__agreed_fail(g, g->tasks, error);
 		return true;

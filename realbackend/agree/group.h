@@ -16,6 +16,9 @@
 
 /* Interval between checks that a peer is alive. */
 #define DIST__WATCH_NS ((int64_t)1000000)
+/* Time that operations have when a member is missed: many turns of a rank that
+ * shares a processor. */
+#define DIST__MISSED_NS ((int64_t)1000000000)
 
 enum dist__task_state {
 	DIST__TASK_AGREEING, /* with the ranks concerned */
@@ -145,6 +148,10 @@ struct dist__agreed {
 	struct dist__request **watches; /* one for each rank */
 	int watched;                    /* the last one that was looked at */
 	int64_t watched_ns;
+	/* What was seen of a member that is gone or gave the group up (OK:
+	 * nothing), and when. */
+	enum dist_error missed;
+	int64_t missed_ns;
 	struct dist__task *tasks; /* in order of issue */
 	bool is_running;          /* at the last look one was in the library */
 	enum dist_error failed;   /* the error that ended the group */
@@ -199,7 +206,10 @@ enum dist_error dist__agreed_part(struct dist__agreed *g, int64_t deadline_ns);
 enum dist_error dist__agreed_meet(struct dist__agreed *g, uint32_t step,
 				  int64_t deadline_ns);
 
-/* dist__agreed_look continues all operations; returns whether any proceeded. */
+/* dist__agreed_look continues all operations; returns whether any proceeded.
+ * When a member is missed they have a while: those that it went through end,
+ * and the rank comes to the call that the member failed in, as it does over a
+ * transport, where what was sent arrives. */
 bool dist__agreed_look(struct dist__agreed *g);
 
 /* dist__agreed_fail ends the group: culprit (may be NULL) with error, all other

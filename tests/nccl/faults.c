@@ -299,11 +299,12 @@ static int other_message(struct dist_group *group, struct job_note *note)
 	return job_failed(group, note, dist_recv(group, ones(data, 8), 1, 3));
 }
 
-static void expect_mismatch(int world_size,
-			    int (*program)(struct dist_group *group,
-					   struct job_note *note))
+static struct job_outcome
+expect_mismatch(int world_size, const char *fail,
+		int (*program)(struct dist_group *group, struct job_note *note))
 {
-	struct job job = {.world_size = world_size, .program = program};
+	struct job job = {
+		.world_size = world_size, .fail = fail, .program = program};
 	struct job_outcome outcome = job_run(&job);
 	bool told = false;
 
@@ -317,26 +318,51 @@ static void expect_mismatch(int world_size,
 	}
 	cr_expect(told);
 	cr_expect_eq(outcome.status, DIST_EXIT_MISMATCH, "%s", outcome.text);
+	return outcome;
 }
 
 Test(nccl_faults, lengths_differ)
 {
-	expect_mismatch(4, other_length);
+	(void)expect_mismatch(4, NULL, other_length);
 }
 
 Test(nccl_faults, calls_differ)
 {
-	expect_mismatch(3, other_call);
+	(void)expect_mismatch(3, NULL, other_call);
 }
 
 Test(nccl_faults, splits_differ)
 {
-	expect_mismatch(2, other_splits);
+	(void)expect_mismatch(2, NULL, other_splits);
 }
 
 Test(nccl_faults, messages_differ)
 {
-	expect_mismatch(2, other_message);
+	(void)expect_mismatch(2, NULL, other_message);
+}
+
+static int other_length_afterwards(struct dist_group *group,
+				   struct job_note *note)
+{
+	float data[8];
+
+	return job_failed(group, note,
+			  dist_broadcast(group, ones(data, 8), 0, NULL)) ||
+	       other_length(group, note);
+}
+
+/* Rank 2 does not come out of the broadcast before the others have failed: its
+ * call shows that rank 1 is alone with his. */
+Test(nccl_faults, lengths_differ_when_one_is_on_its_way)
+{
+	struct job_outcome outcome =
+		expect_mismatch(3, "2:1:late", other_length_afterwards);
+
+	cr_expect(strstr(outcome.notes[2].message, "all_reduce"), "%s",
+		  outcome.notes[2].message);
+	cr_expect(strstr(outcome.text, "rank 1 called all_reduce") &&
+			  strstr(outcome.text, "ranks 0,2 (2) called"),
+		  "%s", outcome.text);
 }
 
 /* ---- waiting for ever -------------------------------------------------- */

@@ -13,8 +13,9 @@
  * it finds (22809), and DOUBLE_FAIL=RANK:CALL:HOW. On the
  * process whose RANK that is, the communication call of that number (from 1)
  * fails: "return" (it returns an error), "async" (an error comes from behind
- * and it never ends), "hang" (it never ends). With HOW "init" the communicator
- * of that number fails, with "join" it is never complete.
+ * and it never ends), "hang" (it never ends), or does not: "late" (it ends long
+ * after those of the others). With HOW "init" the communicator of that number
+ * fails, with "join" it is never complete.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@
 #define MOST_CALLS 1024 /* of a group */
 #define FIRST_OP   5
 #define MOST_OPS   4
+#define LATE       500 /* dozes */
 #define MAGIC      0xcafebeefu
 #define UNDEF      (-2147483647 - 1)
 
@@ -92,7 +94,7 @@ struct launch {
 	struct launch *next; /* of other communicators in the group */
 	struct ncclComm *comm;
 	struct CUstream_st *stream;
-	bool hang;
+	bool hang, late;
 	size_t num_calls;
 	struct call calls[];
 };
@@ -518,6 +520,8 @@ static void run_launch(void *arg)
 		doze();
 	if (!atomic_load(&comm->aborted))
 		work(launch);
+	for (int i = 0; launch->late && i < LATE && !comm->aborted; i++)
+		doze();
 	free(launch);
 	atomic_fetch_sub(&comm->jobs, 1);
 }
@@ -570,6 +574,7 @@ static unsigned end_launch(struct launch *launch)
 		(void)fail(REMOTE_ERROR, "a failure that was ordered");
 	}
 	launch->hang = comm->error || is_ordered(number, "hang");
+	launch->late = is_ordered(number, "late");
 	atomic_fetch_add(&comm->jobs, 1);
 	comm->launch = launch;
 	return IN_PROGRESS;
