@@ -485,6 +485,7 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 						     world->world_size, false);
 		if (!world->recorder)
 			return DIST_ERR_NO_MEMORY;
+		world->owns_recorder = true;
 	}
 	if (world->recorder)
 		add_facts(world, options, more->overrides);
@@ -674,7 +675,7 @@ int dist__sim_launch(const struct dist_launch_options *options,
 		status = run_as_asked(world, options);
 		(void)dist__world_enter(before);
 		last = world->tally;
-		if (world->recorder && !more->recorder)
+		if (world->owns_recorder)
 			error = world->recorder->finish(world->recorder,
 							&message);
 		if (error)

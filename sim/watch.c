@@ -7,6 +7,9 @@
  * what these calls are, while it is still there, and lets it go on to die as it
  * would have. A copy of the process has nobody who watches it.
  *
+ * Who is asked to end writes the trace of what was done so far, as soon as the
+ * clock moves, and then ends by that signal.
+ *
  * A rank program that calls exit() has ended like one that returns: its actor
  * leaves exit() by the way it would have returned. One that calls it in a
  * remote call is lost.
@@ -31,6 +34,7 @@
 #include "check/watch/frames.h"
 #include "sim/progress.h"
 #include "sim/watch_report.h"
+#include "trace/recorder.h"
 
 /* What tells it takes more than a handler's usual stack, and so long at most.
  */
@@ -42,6 +46,10 @@ static const int numbers[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
 			      SIGABRT, SIGTRAP, SIGSYS, DIST__SIM_LOOK_SIGNAL};
 #define NUMBERS (sizeof numbers / sizeof *numbers)
 
+/* Those by which somebody asks a process to end. */
+static const int requests[] = {SIGINT, SIGTERM, SIGHUP};
+#define REQUESTS (sizeof requests / sizeof *requests)
+
 /* A process simulates one world, so this is the process's. */
 static struct {
 	struct dist__sim_world *world; /* NULL: none is simulated now */
@@ -51,6 +59,7 @@ static struct {
 	void *stack; /* of the handlers; NULL: there are none */
 	stack_t stack_before;
 	struct sigaction before[NUMBERS];
+	volatile sig_atomic_t asked; /* which of requests came; 0: none */
 } here;
 
 /* ---- where it is -------------------------------------------------------- */
@@ -240,6 +249,57 @@ static void release_signals(void)
 	here.stack = NULL;
 }
 
+/* ---- being asked to end ------------------------------------------------- */
+
+/* Once: the next one ends a process whose clock does not move. */
+static void take_request(int number)
+{
+	here.asked = number;
+	if (here.world && getpid() == here.process)
+		return;
+	(void)signal(number, SIG_DFL);
+	(void)raise(number);
+}
+
+/* Where there is a trace to write, and who watches asks again. */
+static void catch_requests(const struct dist__sim_world *world)
+{
+	const struct sigaction own = {.sa_handler = take_request,
+				      .sa_flags = SA_RESTART | SA_RESETHAND};
+	struct sigaction before;
+
+	for (size_t i = 0; i < REQUESTS; i++)
+		if (world->owns_recorder && world->watch->watcher &&
+		    sigaction(requests[i], NULL, &before) == 0 &&
+		    before.sa_handler == SIG_DFL)
+			(void)sigaction(requests[i], &own, NULL);
+}
+
+static void release_requests(void)
+{
+	struct sigaction now;
+
+	here.asked = 0;
+	for (size_t i = 0; i < REQUESTS; i++)
+		if (sigaction(requests[i], NULL, &now) == 0 &&
+		    now.sa_handler == take_request)
+			(void)signal(requests[i], SIG_DFL);
+}
+
+static void end_as_asked(struct dist__sim_world *world)
+{
+	struct dist_message message = {""};
+	int number = here.asked;
+
+	(void)signal(number, SIG_IGN);
+	dist__recorder_add_fact(world->recorder, "partial",
+				"signal %d ended the job", number);
+	if (world->recorder->finish(world->recorder, &message))
+		fprintf(stderr, "lockstep: %s\n", message.text);
+	(void)signal(number, SIG_DFL);
+	(void)raise(number);
+}
+
 /* ---- exit() ------------------------------------------------------------- */
 
 static void catch_exit(void);
@@ -409,6 +469,8 @@ void dist__sim_watch_advance(void *arg)
 
 	world->watch->now_ns = (int64_t)(dist__engine->now_s() * 1e9);
 	world->watch->steps++;
+	if (here.asked)
+		end_as_asked(world);
 }
 
 void dist__sim_watch_begin(struct dist__sim_world *world)
@@ -437,6 +499,7 @@ void dist__sim_watch_begin(struct dist__sim_world *world)
 		catch_signals();
 	if (dist__platform_can_copy())
 		catch_exit();
+	catch_requests(world);
 	world->watch->phase = DIST__SIM_BUSY;
 }
 
@@ -445,6 +508,7 @@ void dist__sim_watch_end(struct dist__sim_world *world, int status)
 	world->watch->verdict = status;
 	world->watch->phase = DIST__SIM_IDLE;
 	here.world = NULL;
+	release_requests();
 	release_signals();
 }
 
@@ -474,6 +538,7 @@ bool dist__sim_watch_part(struct dist__sim_world *world)
 
 	here.process = getpid();
 	dist__copy_joins();
+	release_requests();
 	release_signals();
 	world->own_watch = *world->watch;
 	world->own_watch.watcher = 0;

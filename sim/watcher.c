@@ -34,14 +34,17 @@
 #define LOOKS     8
 #define LOOK_NS   ((int64_t)1000000000)
 #define ANSWER_NS ((int64_t)2000000000)
+/* Between two requests to end: the first may be taken to write a trace. */
+#define MERCY_NS ((int64_t)2000000000)
 
 struct job {
 	int fd;
 	struct dist__sim_watch *watch;
 	pid_t child;
 	bool stopped, ended;
-	int status; /* of waitpid() */
-	int asked;  /* signal that asks to end; 0: none has */
+	int status;       /* of waitpid() */
+	int asked;        /* signal that asks to end; 0: none has */
+	int64_t asked_ns; /* when it was last passed on */
 
 	/* How long nothing has happened, by looks that each took as long as
 	 * they should: while all processes stand still, no time passes. */
@@ -337,9 +340,14 @@ static int watch(struct job *job)
 		number = sigtimedwait(&set, &info, &look);
 		if (number > 0 && number != SIGCHLD) {
 			job->asked = number;
+			job->asked_ns = dist__clock_ns();
 			/* The keys of a terminal reach it by themselves. */
 			if (info.si_code != SI_KERNEL)
 				(void)kill(job->child, number);
+		} else if (job->asked &&
+			   dist__clock_ns() - job->asked_ns >= MERCY_NS) {
+			job->asked_ns = dist__clock_ns();
+			(void)kill(job->child, job->asked);
 		}
 		look_at_child(job, &verdict);
 		if (!job->ended && number < 0 &&

@@ -90,6 +90,7 @@ struct dist__sim_world {
 	double reduce_s_per_byte, copy_s_per_byte;
 	double *cores_free_s; /* when a core is free; NULL: one a rank */
 	struct dist__recorder *recorder;
+	bool owns_recorder; /* and writes the trace at the end */
 	struct check_board *board;
 	struct check_board *late_board; /* at the first timeout; NULL: none */
 	struct check_facts late_facts;

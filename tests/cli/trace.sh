@@ -119,12 +119,15 @@ expect 10 run --backend sim --platform star-8 --trace "$scratch/full.json" \
 [ -z "$(find "$scratch" -name 'full.json.*')" ] || fail "parts are left"
 
 # A job of which a rank is killed leaves what its ranks had, that one too; and so
-# does one that is ended from outside.
+# does one that is ended from outside, also in simulation.
 mkdir "$scratch/ranks"
 trace=$scratch/killed.json
-for signal in 9 15; do
+simulated='--backend sim --platform star-8'
+for signal in 9 15 "15 $simulated" "1 $simulated"; do
 	rm -f "$scratch/ranks"/*
-	"$LOCKSTEP" run --trace "$trace" --nproc-per-node 3 \
+	read -r signal words <<<"$signal"
+	# shellcheck disable=SC2086 # words
+	"$LOCKSTEP" run $words --trace "$trace" --nproc-per-node 3 \
 		"$(dirname "$LOCKSTEP")/tests/cli/endless" "$scratch/ranks" \
 		>"$scratch/out" 2>"$scratch/err" </dev/null &
 	id=$!
@@ -133,12 +136,12 @@ for signal in 9 15; do
 			fail "rank $rank did not join"
 	done
 	sleep 0.2
-	victim=$id wanted=143
-	if [ $signal -eq 9 ]; then
+	victim=$id wanted=$((128 + signal))
+	if [ "$signal" -eq 9 ]; then
 		victim=$(sed -n 's/^start \([0-9]*\) .*/\1/p' "$scratch/ranks/1")
 		wanted=13
 	fi
-	kill -$signal "$victim"
+	kill "-$signal" "$victim"
 	wait $id
 	status=$?
 	[ $status -eq $wanted ] || fail "signal $signal: status $status"
