@@ -38,13 +38,15 @@ enum dist_error dist__refuse(struct dist_message *message, const char *format,
 	return error;
 }
 
-const char *dist__refuse_option(struct dist_message *message,
-				const char *option, const char *format, ...)
+enum dist_error dist__refuse_option(struct dist__refusal *refusal,
+				    const char *option, const char *format, ...)
 {
 	va_list args;
 
+	refusal->option = option;
 	va_start(args, format);
-	(void)write_message(message, DIST_ERR_INVALID_ARGUMENT, format, args);
+	(void)write_message(&refusal->message, DIST_ERR_INVALID_ARGUMENT,
+			    format, args);
 	va_end(args);
-	return option;
+	return DIST_ERR_INVALID_ARGUMENT;
 }

@@ -13,9 +13,16 @@ dist__refuse_as(struct dist_message *message, enum dist_error error,
 __attribute__((format(printf, 2, 3))) enum dist_error
 dist__refuse(struct dist_message *message, const char *format, ...);
 
-/* dist__refuse_option does so and returns option, what is wrong. */
-__attribute__((format(printf, 3, 4))) const char *
-dist__refuse_option(struct dist_message *message, const char *option,
+/* Why the value of an option is refused. */
+struct dist__refusal {
+	const char *option; /* NULL: several together */
+	size_t number;      /* index of the value, if it has several */
+	struct dist_message message;
+};
+
+/* dist__refuse_option does the same of an option. */
+__attribute__((format(printf, 3, 4))) enum dist_error
+dist__refuse_option(struct dist__refusal *refusal, const char *option,
 		    const char *format, ...);
 
 #endif

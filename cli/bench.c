@@ -606,6 +606,7 @@ static int bench(struct command_line *line, const char *name)
 {
 	struct dist__link_overrides links = {.name = ""};
 	struct dist_message message = {""};
+	struct dist__refusal refusal;
 	struct sweep *sweep = &line->sweep;
 	int status, end, found = sweep_find(name);
 	struct dist__spelling near;
@@ -616,9 +617,9 @@ static int bench(struct command_line *line, const char *name)
 			"bench",
 			"no collective \"%s\"; expected " SWEEP_NAMES "%s",
 			name, dist__spelling_hint_of(&near, name, SWEEP_NAMES));
-	if (rewiring_read(&line->rewiring, &links, line->links, NULL,
-			  &message) ||
-	    open_machine(line, found == COLLECTIVE_SENDRECV, &links, &message))
+	if (rewiring_read(&line->rewiring, &links, line->links, &refusal))
+		return refuse("bench", "%s", refusal.message.text);
+	if (open_machine(line, found == COLLECTIVE_SENDRECV, &links, &message))
 		return refuse("bench", "%s", message.text);
 	wrong = read_algorithm(line, found, &message);
 	if (!wrong)

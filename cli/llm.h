@@ -56,13 +56,13 @@ size_t llm_parts_of(const struct llm_outcome *outcome,
  * llm_compute_open is llm_question_open that also reads request->compute, if
  * given, and sets question->own: by class, the pace at which the step of
  * request->compute_layout takes the measured time. Errors: those of
- * llm_question_open; INVALID_ARGUMENT (message: why the file cannot be used,
- * "file: what was expected"), IO, NO_MEMORY; *option names the option.
+ * llm_question_open; INVALID_ARGUMENT (why the file cannot be used, "file: what
+ * was expected"), IO, NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error
 llm_compute_open(struct llm_question *question,
-		 const struct llm_request *request, const char **option,
-		 struct dist_message *message);
+		 const struct llm_request *request,
+		 struct dist__refusal *refusal);
 
 /* ---- llm_flow.c -------------------------------------------------------- */
 
@@ -156,7 +156,7 @@ enum dist_error llm_write_tsv(const struct llm_replies *replies,
 /* predict_llm_check is predict_check for options of a language model. */
 DIST_MUST_CHECK enum dist_error
 predict_llm_check(const struct predict_options *options,
-		  struct prediction_refusal *refusal);
+		  struct dist__refusal *refusal);
 
 /* predict_llm_answer is predict_answer. Options with several values are the
  * axes of study (NULL: there are none); then it compares all their

@@ -249,10 +249,10 @@ struct measured {
 
 static enum dist_error open_run(struct measured *m,
 				const struct llm_question *question,
-				struct dist_message *message)
+				struct dist__refusal *refusal)
 {
 	struct llm_layout *layout = &m->outcome.layout;
-	const char *option;
+	struct dist_message *message = &refusal->message;
 	enum dist_error error;
 
 	m->run.gpus = 1;
@@ -268,11 +268,10 @@ static enum dist_error open_run(struct measured *m,
 					      message);
 	if (!error)
 		error = llm_question_fabric(question, m->run.gpus,
-					    &m->outcome.fabric, &option,
-					    message);
+					    &m->outcome.fabric, refusal);
 	if (!error)
 		error = llm_question_layout(&m->question, m->run.gpus, layout,
-					    &option, message);
+					    refusal);
 	return error ? error
 		     : llm_device_can(&question->device, layout->precision,
 				      message);
@@ -454,23 +453,23 @@ static enum dist_error read_profile(const char *path, struct profile *profile,
 }
 
 static enum dist_error measure(struct llm_question *question,
-			       const char **option,
-			       struct dist_message *message)
+			       struct dist__refusal *refusal)
 {
 	const char *path = question->request->compute;
 	struct llm_own *own = &question->own;
 	struct measured *m = calloc(1, sizeof *m);
+	struct dist_message *message = &refusal->message;
 	struct profile profile;
 	enum dist_error error;
 
 	if (!m)
 		return DIST_ERR_NO_MEMORY;
-	*option = "compute-layout";
-	error = open_run(m, question, message);
+	error = open_run(m, question, refusal);
+	refusal->option = "compute-layout";
 	if (!error)
 		error = check_run(&m->outcome.layout, message);
 	if (!error) {
-		*option = "compute";
+		refusal->option = "compute";
 		error = read_profile(path, &profile, message);
 	}
 	if (!error)
@@ -488,12 +487,9 @@ static enum dist_error measure(struct llm_question *question,
 
 enum dist_error llm_compute_open(struct llm_question *question,
 				 const struct llm_request *request,
-				 const char **option,
-				 struct dist_message *message)
+				 struct dist__refusal *refusal)
 {
-	enum dist_error error =
-		llm_question_open(question, request, option, message);
+	enum dist_error error = llm_question_open(question, request, refusal);
 
-	return error || !request->compute ? error
-					  : measure(question, option, message);
+	return error || !request->compute ? error : measure(question, refusal);
 }

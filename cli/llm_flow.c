@@ -20,7 +20,7 @@ static enum dist_error flow_open(struct flow *flow,
 				 const struct llm_question *question,
 				 const struct llm_outcome *outcome,
 				 const struct predict_options *line,
-				 struct prediction_refusal *refusal)
+				 struct dist__refusal *refusal)
 {
 	const struct llm_request *asked = question->request;
 	struct prediction_request *request = &flow->request;
@@ -45,8 +45,7 @@ static enum dist_error flow_open(struct flow *flow,
 	if (request->fidelity == DIST__FIDELITY_AUTO)
 		request->fidelity = DIST__FIDELITY_FLOW;
 	error = rewiring_read(&asked->rewiring, &request->overrides,
-			      request->links, &refusal->option,
-			      &refusal->message);
+			      request->links, refusal);
 	/* The platform has the links of the machine's own GPUs. */
 	if (question->other_gpu && outcome->fabric.intra == FABRIC_PCIE)
 		return dist__refuse(&refusal->message,
@@ -67,8 +66,7 @@ static enum dist_error flow_open(struct flow *flow,
 				     .pace = &outcome->pace};
 	workload_arguments_init(&flow->arguments, "llm");
 	error = llm_setup_init(&flow->setup, &flow->run, &flow->arguments,
-			       &refusal->message);
-	refusal->option = flow->setup.refused;
+			       refusal);
 	return error ? error : prediction_check(&flow->prediction, refusal);
 }
 
@@ -95,7 +93,7 @@ int llm_flow_make(const struct llm_question *question,
 		  const struct predict_options *line,
 		  struct explanation *explanation)
 {
-	struct prediction_refusal refusal = {.message = {"out of memory"}};
+	struct dist__refusal refusal = {.message = {"out of memory"}};
 	struct flow *flow = calloc(1, sizeof *flow);
 	bool explained = explanation && !line->no_explain &&
 			 outcome->layout.gpus <= EXPLANATION_RANKS;

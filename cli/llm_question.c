@@ -116,18 +116,19 @@ struct llm_pace llm_question_pace(const struct llm_question *question,
 
 enum dist_error llm_question_can(const struct llm_question *question,
 				 enum llm_precision precision,
-				 struct dist_message *message)
+				 struct dist__refusal *refusal)
 {
 	const struct llm_own *own = &question->own;
 
 	if (own->is_known && own->precision != precision)
-		return dist__refuse(
-			message,
+		return dist__refuse_option(
+			refusal, "precision",
 			"--precision: expected %s, whose rates %s has, got %s",
 			llm_precision_name(own->precision),
 			question->request->compute,
 			llm_precision_name(precision));
-	return llm_device_can(&question->device, precision, message);
+	refusal->option = "precision";
+	return llm_device_can(&question->device, precision, &refusal->message);
 }
 
 /* ---- looking up --------------------------------------------------------- */
@@ -187,8 +188,7 @@ static enum dist_error find_profile(struct llm_question *question,
 }
 
 static enum dist_error find_device(struct llm_question *question,
-				   const char **option,
-				   struct dist_message *message)
+				   struct dist__refusal *refusal)
 {
 	const struct llm_request *request = question->request;
 	const char *name = request->gpu;
@@ -196,15 +196,15 @@ static enum dist_error find_device(struct llm_question *question,
 	struct dist_message unused;
 	enum dist_error error;
 
-	*option = "gpu";
+	refusal->option = "gpu";
 	if (!name)
 		name = question->room.machine.gpu;
 	if (!*name)
 		return dist__refuse(
-			message,
+			&refusal->message,
 			"--gpu is needed: %s does not say which GPUs it has",
 			request->machine);
-	error = llm_device_find(&question->device, name, message);
+	error = llm_device_find(&question->device, name, &refusal->message);
 	if (error || !request->gpu || !*question->room.machine.gpu)
 		return error;
 	question->other_gpu =
@@ -236,54 +236,61 @@ static enum dist_error open_machine(struct llm_question *question,
 	return error;
 }
 
+/* What cannot be asked together. */
+static enum dist_error check_request(const struct llm_request *request,
+				     struct dist__refusal *refusal)
+{
+	if (!request->model || !request->machine)
+		return dist__refuse_option(
+			refusal, NULL,
+			"expected --model and --machine; see lockstep "
+			"list models, lockstep list machines");
+	if ((request->mfu > 0) + (request->step_ms > 0) +
+		    (request->compute != NULL) >
+	    1)
+		return dist__refuse_option(
+			refusal, NULL,
+			"expected one of --mfu, --step-ms and --compute");
+	if (!request->compute != !request->compute_layout)
+		return dist__refuse_option(
+			refusal, NULL,
+			"expected --compute and --compute-layout, the flags of "
+			"the step that was measured, or neither");
+	return DIST_OK;
+}
+
 enum dist_error llm_question_open(struct llm_question *question,
 				  const struct llm_request *request,
-				  const char **option,
-				  struct dist_message *message)
+				  struct dist__refusal *refusal)
 {
-	enum dist_error error = DIST_OK;
+	struct dist_message *message = &refusal->message;
+	enum dist_error error;
 
 	memset(question, 0, sizeof *question);
 	question->request = request;
 	question->software = software_of(request->software);
 	dist__profile_init(&question->profile);
-	*option = NULL;
-	if (!request->model || !request->machine)
-		return dist__refuse(
-			message, "expected --model and --machine; see lockstep "
-				 "list models, lockstep list machines");
-	if ((request->mfu > 0) + (request->step_ms > 0) +
-		    (request->compute != NULL) >
-	    1)
-		return dist__refuse(
-			message,
-			"expected one of --mfu, --step-ms and --compute");
-	if (!request->compute != !request->compute_layout)
-		return dist__refuse(
-			message,
-			"expected --compute and --compute-layout, the flags of "
-			"the step that was measured, or neither");
-	if (request->tokens) {
-		*option = "tokens";
+	error = check_request(request, refusal);
+	if (!error && request->tokens) {
+		refusal->option = "tokens";
 		error = read_tokens(request->tokens, &question->tokens,
 				    message);
 	}
 	if (!error) {
-		*option = "model";
+		refusal->option = "model";
 		error = llm_architecture_find(&question->model, request->model,
 					      message);
 	}
 	if (!error)
 		error = llm_arguments_check(&request->layout, &question->model,
-					    option, message);
-	if (!error && request->exchange && question->model.experts == 0) {
-		*option = "exchange";
-		error = dist__refuse(message,
-				     "--exchange: expected with experts, which "
-				     "the model has not");
-	}
+					    refusal);
+	if (!error && request->exchange && question->model.experts == 0)
+		error = dist__refuse_option(
+			refusal, "exchange",
+			"--exchange: expected with experts, which the model "
+			"has not");
 	if (!error) {
-		*option = "machine";
+		refusal->option = "machine";
 		error = open_machine(question, message);
 	}
 	if (error)
@@ -291,9 +298,9 @@ enum dist_error llm_question_open(struct llm_question *question,
 	question->room.ranks_per_node = request->ranks_per_node;
 	if (request->uncalibrated)
 		question->room.machine.num_calibrations = 0;
-	error = find_device(question, option, message);
+	error = find_device(question, refusal);
 	if (!error) {
-		*option = "profile";
+		refusal->option = "profile";
 		error = find_profile(question, message);
 	}
 	return error;
@@ -323,21 +330,21 @@ static bool is_rate(const struct dist__change *change)
 /* Links as asked for; of a machine the narrowest between nodes are its cards.
  */
 static enum dist_error rewire(const struct llm_question *question,
-			      struct fabric *fabric, const char **option,
-			      struct dist_message *message)
+			      struct fabric *fabric,
+			      struct dist__refusal *refusal)
 {
 	struct dist__link_overrides links = {.name = ""};
 	char text[DIST__LINKS_SIZE];
 	enum dist_error error = rewiring_read(&question->request->rewiring,
-					      &links, text, option, message);
+					      &links, text, refusal);
 	double latency_s;
 
 	if (error)
 		return error;
-	*option = NULL;
+	refusal->option = NULL;
 	error = library_check_latency(
 		&question->profile, dist__change_is_any(&links.inter.latency),
-		dist__change_is_any(&links.intra.latency), message);
+		dist__change_is_any(&links.intra.latency), &refusal->message);
 	if (error)
 		return error;
 	if ((fabric->nodes == 1 || is_rate(&links.inter.bandwidth)) &&
@@ -371,24 +378,24 @@ static void change_gpu(const struct llm_device *device, struct fabric *fabric)
 
 enum dist_error llm_question_fabric(const struct llm_question *question,
 				    int gpus, struct fabric *fabric,
-				    const char **option,
-				    struct dist_message *message)
+
+				    struct dist__refusal *refusal)
 {
 	const struct machine_platform *room = &question->room;
 	int node_ranks = machine_platform_node_ranks(room, gpus);
 	enum dist_error error = machine_fabric(
 		&room->machine, room->transport[0] ? room->transport : NULL,
 		(gpus + node_ranks - 1) / node_ranks, node_ranks, fabric,
-		message);
+		&refusal->message);
 
-	*option = "machine";
+	refusal->option = "machine";
 	if (!error && question->other_gpu)
 		change_gpu(&question->device, fabric);
 	if (!error)
-		error = rewire(question, fabric, option, message);
+		error = rewire(question, fabric, refusal);
 	if (!error && fabric->guessed &&
 	    !library_calibration(&question->profile, fabric))
-		error = dist__refuse(message,
+		error = dist__refuse(&refusal->message,
 				     "machine %s: the rate of its links is not "
 				     "known; expected --inter-bandwidth and "
 				     "--intra-bandwidth, or another machine",
@@ -400,8 +407,8 @@ enum dist_error llm_question_fabric(const struct llm_question *question,
 
 enum dist_error llm_question_layout(const struct llm_question *question,
 				    int gpus, struct llm_layout *layout,
-				    const char **option,
-				    struct dist_message *message)
+
+				    struct dist__refusal *refusal)
 {
 	struct llm_arguments asked = question->request->layout;
 	const char *exchange = question->request->exchange;
@@ -410,7 +417,7 @@ enum dist_error llm_question_layout(const struct llm_question *question,
 	if (!asked.precision && question->device.peak[LLM_BF16] == 0)
 		asked.precision = llm_precision_name(LLM_FP16);
 	error = llm_arguments_layout(&asked, gpus, &question->model, layout,
-				     option, message);
+				     refusal);
 	layout->fused_experts = question->software == LLM_GRAPHED;
 	layout->plain_exchange = exchange && strcmp(exchange, "plain") == 0;
 	return error;
@@ -480,21 +487,21 @@ static void judge(struct llm_outcome *outcome)
 
 enum dist_error llm_question_answer(const struct llm_question *question,
 				    struct llm_outcome *outcome,
-				    const char **option,
-				    struct dist_message *message)
+				    struct dist__refusal *refusal)
 {
 	struct llm_layout *layout = &outcome->layout;
 	struct llm_pace pace = llm_question_pace(question, layout->precision);
-	enum dist_error error;
+	struct dist_message *message = &refusal->message;
+	enum dist_error error =
+		llm_question_can(question, layout->precision, refusal);
 
-	*option = "precision";
-	error = llm_question_can(question, layout->precision, message);
 	if (!error && layout->recompute == LLM_RECOMPUTE_AUTO)
 		error = llm_recompute_choose(layout, &question->model,
 					     &question->device, &pace, message);
-	*option = error ? *option : NULL;
-	if (!error)
+	if (!error) {
+		refusal->option = NULL;
 		error = answer_at(question, &pace, outcome, message);
+	}
 	/* Launches keep their time, so a few rounds. */
 	for (int i = 0; i < 4 && !error; i++) {
 		double wanted = measured_ns(question, &outcome->work);
@@ -516,15 +523,13 @@ enum dist_error llm_question_answer(const struct llm_question *question,
 
 enum dist_error llm_question_ask(const struct llm_question *question, int gpus,
 				 struct llm_outcome *outcome,
-				 const char **option,
-				 struct dist_message *message)
+				 struct dist__refusal *refusal)
 {
-	enum dist_error error = llm_question_fabric(
-		question, gpus, &outcome->fabric, option, message);
+	enum dist_error error =
+		llm_question_fabric(question, gpus, &outcome->fabric, refusal);
 
 	if (!error)
 		error = llm_question_layout(question, gpus, &outcome->layout,
-					    option, message);
-	return error ? error
-		     : llm_question_answer(question, outcome, option, message);
+					    refusal);
+	return error ? error : llm_question_answer(question, outcome, refusal);
 }

@@ -82,14 +82,12 @@ bool llm_is_language_model(const char *name);
 /*
  * llm_question_open loads what request names, except the rates from its compute
  * (llm_compute_open). In any case llm_question_close frees what *question
- * holds. Errors:
- * INVALID_ARGUMENT (message: what was expected of *option; NULL: of several
- * together), IO, NO_MEMORY.
+ * holds. Errors: INVALID_ARGUMENT, IO, NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error
 llm_question_open(struct llm_question *question,
-		  const struct llm_request *request, const char **option,
-		  struct dist_message *message);
+		  const struct llm_request *request,
+		  struct dist__refusal *refusal);
 void llm_question_close(struct llm_question *question);
 
 /* llm_question_cluster returns the cluster of a step; it borrows fabric and
@@ -103,35 +101,31 @@ struct llm_pace llm_question_pace(const struct llm_question *question,
  * request->compute does not have. Errors: INVALID_ARGUMENT. */
 DIST_MUST_CHECK enum dist_error
 llm_question_can(const struct llm_question *question,
-		 enum llm_precision precision, struct dist_message *message);
+		 enum llm_precision precision, struct dist__refusal *refusal);
 
 /* llm_question_fabric stores the network of so many GPUs. Errors:
- * INVALID_ARGUMENT (message: the machine has no network for so many, or its
- * rate is unknown). */
+ * INVALID_ARGUMENT (the machine has no network for so many, or its rate is
+ * unknown). */
 DIST_MUST_CHECK enum dist_error
 llm_question_fabric(const struct llm_question *question, int gpus,
-		    struct fabric *fabric, const char **option,
-		    struct dist_message *message);
+		    struct fabric *fabric, struct dist__refusal *refusal);
 
 /* llm_question_layout stores the requested layout of so many GPUs; the sequence
  * length and the batch are chosen if they were not given. Errors: those of
  * llm_arguments_layout. */
 DIST_MUST_CHECK enum dist_error
 llm_question_layout(const struct llm_question *question, int gpus,
-		    struct llm_layout *layout, const char **option,
-		    struct dist_message *message);
+		    struct llm_layout *layout, struct dist__refusal *refusal);
 
 /* llm_question_answer answers for outcome->layout, which is complete, and
- * chooses recomputation. Errors: those of llm_step; *option as above. */
+ * chooses recomputation. Errors: those of llm_step. */
 DIST_MUST_CHECK enum dist_error
 llm_question_answer(const struct llm_question *question,
-		    struct llm_outcome *outcome, const char **option,
-		    struct dist_message *message);
+		    struct llm_outcome *outcome, struct dist__refusal *refusal);
 
 /* llm_question_ask does these three for so many GPUs. */
 DIST_MUST_CHECK enum dist_error
 llm_question_ask(const struct llm_question *question, int gpus,
-		 struct llm_outcome *outcome, const char **option,
-		 struct dist_message *message);
+		 struct llm_outcome *outcome, struct dist__refusal *refusal);
 
 #endif

@@ -216,7 +216,7 @@ static int show(const struct request *request, const char *name)
 	struct llm_layout layout;
 	struct llm_device device;
 	struct llm_work work;
-	const char *option;
+	struct dist__refusal refusal;
 	int status;
 
 	if (llm_architecture_find(&model, name, &message))
@@ -224,8 +224,9 @@ static int show(const struct request *request, const char *name)
 	llm_layout_init(&layout);
 	layout.seq = request->seq;
 	layout.precision = llm_precision_find(request->precision);
-	if (llm_layout_complete(&layout, &model, &option, &message))
-		return refuse("model show", "--%s: %s", option, message.text);
+	if (llm_layout_complete(&layout, &model, &refusal))
+		return refuse("model show", "--%s: %s", refusal.option,
+			      refusal.message.text);
 	if (llm_device_find(&device, "B200", &message))
 		return refuse("model show", "%s", message.text);
 	if (llm_work_init(&work, &model, &layout, &device, &pace, &message))

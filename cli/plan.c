@@ -113,10 +113,10 @@ static void set_space(struct inquiry *inquiry)
 }
 
 static enum dist_error look_up(struct inquiry *inquiry,
-			       struct dist_message *message)
+			       struct dist__refusal *refusal)
 {
 	const struct plan_options *line = inquiry->line;
-	const char *option = NULL;
+	struct dist_message *message = &refusal->message;
 	enum dist_error error;
 
 	if (line->llm.machine && strchr(line->llm.machine, '+'))
@@ -124,8 +124,7 @@ static enum dist_error look_up(struct inquiry *inquiry,
 			message,
 			"--machine: expected one: layouts over two kinds of "
 			"GPUs are not modelled; plan each alone");
-	error = llm_compute_open(&inquiry->question, &line->llm, &option,
-				 message);
+	error = llm_compute_open(&inquiry->question, &line->llm, refusal);
 	if (error)
 		return error;
 	if (line->resume && !line->confirm)
@@ -141,15 +140,15 @@ static enum dist_error look_up(struct inquiry *inquiry,
 				    "expected --gpus and --global-batch, the "
 				    "sequences of a step");
 	error = llm_question_fabric(&inquiry->question, line->gpus,
-				    &inquiry->fabric, &option, message);
+				    &inquiry->fabric, refusal);
 	if (error)
 		return error;
 	/* One that is not legal as it stands may be so with others. */
 	(void)!llm_question_layout(&inquiry->question, line->gpus,
-				   &inquiry->space.base, &option, message);
+				   &inquiry->space.base, refusal);
 	set_space(inquiry);
 	return llm_question_can(&inquiry->question,
-				inquiry->space.base.precision, message);
+				inquiry->space.base.precision, refusal);
 }
 
 static void show_progress(void *arg, size_t all)
@@ -254,14 +253,13 @@ static int simulate(struct inquiry *inquiry, struct llm_outcome *outcome,
 {
 	const struct predict_options flow = {.fidelity = "flow",
 					     .no_explain = true};
-	struct dist_message message;
-	const char *option;
+	struct dist__refusal refusal;
 	int status;
 
 	outcome->layout = inquiry->plan.best[i].layout;
 	outcome->fabric = inquiry->fabric;
-	if (llm_question_answer(&inquiry->question, outcome, &option, &message))
-		return refuse("plan", "%s", message.text);
+	if (llm_question_answer(&inquiry->question, outcome, &refusal))
+		return refuse("plan", "%s", refusal.message.text);
 	status = llm_flow_make(&inquiry->question, outcome, &flow, NULL);
 	inquiry->flow_ns[i] = round(outcome->answer.step_ns);
 	return status;
@@ -535,29 +533,25 @@ static int show_least(const struct inquiry *inquiry)
  * least memory, which is marked as impossible. */
 static enum dist_error answer_best(struct inquiry *inquiry,
 				   struct llm_reply *reply,
-				   struct dist_message *message)
+				   struct dist__refusal *refusal)
 {
 	const struct llm_plan *plan = &inquiry->plan;
 	struct llm_question *question = &reply->question;
-	const char *option;
-	enum dist_error error = look_up(inquiry, message);
+	enum dist_error error = look_up(inquiry, refusal);
 
 	if (!error)
-		error = search(inquiry, message);
+		error = search(inquiry, &refusal->message);
 	if (error)
 		return error;
 	reply->options.llm = inquiry->line->llm;
-	error = llm_compute_open(question, &reply->options.llm, &option,
-				 message);
+	error = llm_compute_open(question, &reply->options.llm, refusal);
 	if (!error)
 		error = llm_question_fabric(question, inquiry->line->gpus,
-					    &reply->outcome.fabric, &option,
-					    message);
+					    &reply->outcome.fabric, refusal);
 	reply->outcome.layout =
 		plan->num ? plan->best[0].layout : plan->least.layout;
 	return error ? error
-		     : llm_question_answer(question, &reply->outcome, &option,
-					   message);
+		     : llm_question_answer(question, &reply->outcome, refusal);
 }
 
 static void inquiry_release(struct inquiry *inquiry)
@@ -570,7 +564,7 @@ static void inquiry_release(struct inquiry *inquiry)
 static enum dist_error answer_point(const struct plan_options *line,
 				    const struct study *study, size_t point,
 				    struct llm_reply *reply,
-				    struct dist_message *message)
+				    struct dist__refusal *refusal)
 {
 	struct plan_options own = *line;
 	struct inquiry *inquiry = calloc(1, sizeof *inquiry);
@@ -585,20 +579,21 @@ static enum dist_error answer_point(const struct plan_options *line,
 			option_find(&manual_plan, name, strlen(name), &group);
 
 		if (!option_set(&manual_plan, &own, group, option,
-				study_value(study, point, i), message))
+				study_value(study, point, i),
+				&refusal->message))
 			error = DIST_ERR_INVALID_ARGUMENT;
 	}
 	if (!error) {
 		inquiry->line = &own;
-		error = answer_best(inquiry, reply, message);
+		error = answer_best(inquiry, reply, refusal);
 		inquiry_release(inquiry);
 	}
 	free(inquiry);
 	if (error == DIST_ERR_INVALID_ARGUMENT) {
-		said = *message;
+		said = refusal->message;
 		study_describe(study, point, where, sizeof where);
-		error = dist__refuse(message, "with %s: %.400s", where,
-				     said.text);
+		error = dist__refuse(&refusal->message, "with %s: %.400s",
+				     where, said.text);
 	}
 	return error;
 }
@@ -625,7 +620,7 @@ static int compare_all(const struct plan_options *line,
 {
 	struct llm_replies replies = {.study = study,
 				      .num = study_num_points(study)};
-	struct dist_message message = {"out of memory"};
+	struct dist__refusal refusal = {.message = {"out of memory"}};
 	enum dist_error error = DIST_OK;
 	int status;
 
@@ -644,8 +639,8 @@ static int compare_all(const struct plan_options *line,
 	if (!replies.of)
 		return out_of_memory("plan");
 	for (size_t i = 0; i < replies.num && !error; i++)
-		error = answer_point(line, study, i, &replies.of[i], &message);
-	status = error ? refuse("plan", "%s", message.text)
+		error = answer_point(line, study, i, &replies.of[i], &refusal);
+	status = error ? refuse("plan", "%s", refusal.message.text)
 		       : show_all(line, &replies);
 	for (size_t i = 0; i < replies.num; i++)
 		if (replies.of[i].question.request)
@@ -659,18 +654,18 @@ static int compare_all(const struct plan_options *line,
 static int search_once(const struct plan_options *line)
 {
 	struct inquiry *inquiry = calloc(1, sizeof *inquiry);
-	struct dist_message message = {"out of memory"};
+	struct dist__refusal refusal = {.message = {"out of memory"}};
 	enum dist_error error;
 	int status;
 
 	if (!inquiry)
 		return out_of_memory("plan");
 	inquiry->line = line;
-	error = look_up(inquiry, &message);
+	error = look_up(inquiry, &refusal);
 	if (!error)
-		error = search(inquiry, &message);
+		error = search(inquiry, &refusal.message);
 	if (error)
-		status = refuse("plan", "%s", message.text);
+		status = refuse("plan", "%s", refusal.message.text);
 	else if (inquiry->plan.num == 0)
 		status = show_least(inquiry);
 	else

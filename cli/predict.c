@@ -15,7 +15,7 @@
 
 static enum dist_error read_request(const struct predict_options *line,
 				    struct prediction_request *request,
-				    struct prediction_refusal *refusal)
+				    struct dist__refusal *refusal)
 {
 	enum dist_error error;
 
@@ -38,22 +38,19 @@ static enum dist_error read_request(const struct predict_options *line,
 		return dist__refuse(&refusal->message,
 				    "--ranks-per-node, --topology, "
 				    "--uncalibrated: expected with --machine");
-	refusal->option = "fidelity";
 	if (!dist__fidelity_parse(&request->fidelity, line->fidelity))
-		return dist__refuse(&refusal->message,
-				    "--fidelity: expected " DIST__FIDELITIES);
+		return dist__refuse_option(
+			refusal, "fidelity",
+			"--fidelity: expected " DIST__FIDELITIES);
 	error = rewiring_read(&line->rewiring, &request->overrides,
-			      request->links, &refusal->option,
-			      &refusal->message);
+			      request->links, refusal);
 	if (!error && line->world_sizes)
 		error = predict_read_sizes(line->world_sizes,
 					   request->world_sizes,
 					   &request->num_world_sizes, refusal);
-	if (!error && line->trace && request->num_world_sizes > 1) {
-		refusal->option = "trace";
-		error = dist__refuse(&refusal->message,
-				     "--trace: one world size at a time");
-	}
+	if (!error && line->trace && request->num_world_sizes > 1)
+		error = dist__refuse_option(
+			refusal, "trace", "--trace: one world size at a time");
 	return error;
 }
 
@@ -75,12 +72,12 @@ static void inquiry_free(struct inquiry *inquiry)
 
 static enum dist_error inquiry_new(const struct predict_options *line,
 				   struct inquiry **result,
-				   struct prediction_refusal *refusal)
+				   struct dist__refusal *refusal)
 {
 	struct inquiry *inquiry = *result = calloc(1, sizeof *inquiry);
 	enum dist_error error;
 
-	*refusal = (struct prediction_refusal){.message = {"out of memory"}};
+	*refusal = (struct dist__refusal){.message = {"out of memory"}};
 	if (!inquiry)
 		return DIST_ERR_NO_MEMORY;
 	inquiry->request.setup = &inquiry->setup;
@@ -92,13 +89,12 @@ static enum dist_error inquiry_new(const struct predict_options *line,
 		return error;
 	error = workload_setup_init(&inquiry->setup, line->workload,
 				    &line->arguments, inquiry->prediction.gpu,
-				    &refusal->message);
-	refusal->option = inquiry->setup.refused;
+				    refusal);
 	return error ? error : prediction_check(&inquiry->prediction, refusal);
 }
 
 enum dist_error predict_check(const struct predict_options *line,
-			      struct prediction_refusal *refusal)
+			      struct dist__refusal *refusal)
 {
 	struct inquiry *inquiry;
 	enum dist_error error;
@@ -194,7 +190,7 @@ static enum dist_error check_links(const struct prediction *p,
 
 int predict_answer(const struct predict_options *line, FILE *out)
 {
-	struct prediction_refusal refusal;
+	struct dist__refusal refusal;
 	struct inquiry *inquiry;
 	enum dist_error error;
 	int status = DIST_EXIT_OK;
@@ -217,7 +213,7 @@ int predict_answer(const struct predict_options *line, FILE *out)
 /* A language model's options, of which each may have several values. */
 static int predict_language(int argc, const char **argv, const char *model)
 {
-	struct prediction_refusal refusal;
+	struct dist__refusal refusal;
 	struct dist_message message = {"out of memory"};
 	struct predict_options line;
 	struct study study;
@@ -253,7 +249,7 @@ int command_predict(int argc, const char **argv)
 	const char *workload = option_peek(argc, argv, "workload");
 	const char *model = option_peek(argc, argv, "model");
 	struct manual manual;
-	struct prediction_refusal refusal;
+	struct dist__refusal refusal;
 	struct predict_options line;
 	char example[256], first[4096];
 	int status;

@@ -38,13 +38,12 @@ static bool is_simulated(const struct predict_options *line)
 
 /* Looks up what reply->options ask for. */
 static enum dist_error open_reply(struct llm_reply *reply,
-				  struct prediction_refusal *refusal)
+				  struct dist__refusal *refusal)
 {
 	const struct predict_options *line = &reply->options;
 	const bool engine = line->engine && strcmp(line->engine, "auto") != 0;
 	enum dist_error error =
-		llm_compute_open(&reply->question, &line->llm, &refusal->option,
-				 &refusal->message);
+		llm_compute_open(&reply->question, &line->llm, refusal);
 
 	if (error)
 		return error;
@@ -57,17 +56,17 @@ static enum dist_error open_reply(struct llm_reply *reply,
 				    "--%s: expected --fidelity flow: a closed "
 				    "form has no calls",
 				    refusal->option);
-	refusal->option = "world-size";
 	if (!line->world_sizes)
-		return dist__refuse(&refusal->message,
-				    "--world-size is needed: a machine has as "
-				    "many nodes as are asked for");
+		return dist__refuse_option(
+			refusal, "world-size",
+			"--world-size is needed: a machine has as "
+			"many nodes as are asked for");
 	return DIST_OK;
 }
 
 /* Answers for each of the sizes; the last answer stays. */
 static enum dist_error ask(struct llm_reply *reply,
-			   struct prediction_refusal *refusal)
+			   struct dist__refusal *refusal)
 {
 	int sizes[PREDICTION_SIZES];
 	size_t num = 0;
@@ -79,8 +78,7 @@ static enum dist_error ask(struct llm_reply *reply,
 	for (size_t i = 0; i < num && !error; i++) {
 		refusal->number = i;
 		error = llm_question_ask(&reply->question, sizes[i],
-					 &reply->outcome, &refusal->option,
-					 &refusal->message);
+					 &reply->outcome, refusal);
 		if (error && refusal->option &&
 		    strcmp(refusal->option, "gpus") == 0)
 			refusal->option = "world-size"; /* as it is here */
@@ -89,12 +87,12 @@ static enum dist_error ask(struct llm_reply *reply,
 }
 
 enum dist_error predict_llm_check(const struct predict_options *line,
-				  struct prediction_refusal *refusal)
+				  struct dist__refusal *refusal)
 {
 	struct llm_reply *reply = calloc(1, sizeof *reply);
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 
-	*refusal = (struct prediction_refusal){.message = {"out of memory"}};
+	*refusal = (struct dist__refusal){.message = {"out of memory"}};
 	if (!reply)
 		return error;
 	reply->options = *line;
@@ -109,7 +107,7 @@ enum dist_error predict_llm_check(const struct predict_options *line,
 /* Asks for the points of the study, one where it is NULL. */
 static enum dist_error ask_all(struct llm_replies *replies,
 			       const struct predict_options *line,
-			       struct prediction_refusal *refusal)
+			       struct dist__refusal *refusal)
 {
 	const struct study *study = replies->study;
 	enum dist_error error = DIST_OK;
@@ -181,7 +179,7 @@ static int make(struct llm_replies *replies, const struct predict_options *line,
 int predict_llm_answer(const struct predict_options *line,
 		       const struct study *study, FILE *out)
 {
-	struct prediction_refusal refusal = {.message = {"out of memory"}};
+	struct dist__refusal refusal = {.message = {"out of memory"}};
 	struct llm_replies replies = {
 		.study = study, .num = study ? study_num_points(study) : 1};
 	enum dist_error error = ask_all(&replies, line, &refusal);

@@ -110,7 +110,7 @@ const struct manual manual_predict_llm = {
 
 enum dist_error predict_options_init(struct predict_options *line,
 				     const char *workload, const char *model,
-				     struct prediction_refusal *refusal)
+				     struct dist__refusal *refusal)
 {
 	struct dist__spelling near;
 
@@ -122,10 +122,9 @@ enum dist_error predict_options_init(struct predict_options *line,
 		workload_arguments_init(&line->arguments, line->workload->name);
 		return DIST_OK;
 	}
-	refusal->option = "workload";
 	refusal->number = 0;
-	return dist__refuse(
-		&refusal->message,
+	return dist__refuse_option(
+		refusal, "workload",
 		"--workload %s: expected one of " WORKLOAD_NAMES "%s", workload,
 		dist__spelling_hint_of(&near, workload, WORKLOAD_NAMES));
 }
@@ -141,7 +140,7 @@ struct manual predict_manual(const struct predict_options *line)
 
 enum dist_error predict_read_sizes(const char *text,
 				   int sizes[PREDICTION_SIZES], size_t *num,
-				   struct prediction_refusal *refusal)
+				   struct dist__refusal *refusal)
 {
 	const char *next = text;
 

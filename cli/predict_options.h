@@ -39,7 +39,7 @@ struct predict_options {
  */
 DIST_MUST_CHECK enum dist_error
 predict_options_init(struct predict_options *options, const char *workload,
-		     const char *model, struct prediction_refusal *refusal);
+		     const char *model, struct dist__refusal *refusal);
 
 /* predict_manual returns the manual of these options. */
 struct manual predict_manual(const struct predict_options *options);
@@ -48,7 +48,7 @@ struct manual predict_manual(const struct predict_options *options);
  * Errors: INVALID_ARGUMENT (refusal). */
 DIST_MUST_CHECK enum dist_error
 predict_read_sizes(const char *text, int sizes[PREDICTION_SIZES], size_t *num,
-		   struct prediction_refusal *refusal);
+		   struct dist__refusal *refusal);
 
 /* ---- predict.c: the answer ---------------------------------------------- */
 
@@ -56,7 +56,7 @@ predict_read_sizes(const char *text, int sizes[PREDICTION_SIZES], size_t *num,
  * refused prediction; refusal says what was expected. */
 DIST_MUST_CHECK enum dist_error
 predict_check(const struct predict_options *options,
-	      struct prediction_refusal *refusal);
+	      struct dist__refusal *refusal);
 
 /* predict_answer predicts, and writes the answer to out. Returns one of enum
  * dist_exit, after a line on stderr when it is not OK. Once per process. */

@@ -394,7 +394,7 @@ int prediction_make(struct prediction *p, struct dist__trace *trace)
 
 static enum dist_error load_profile(struct prediction *p,
 				    struct prediction_request *request,
-				    struct prediction_refusal *refusal)
+				    struct dist__refusal *refusal)
 {
 	struct dist_message *message = &refusal->message;
 	enum dist_error error = DIST_OK;
@@ -413,17 +413,16 @@ static enum dist_error load_profile(struct prediction *p,
 }
 
 static enum dist_error check_sizes(const struct prediction_request *request,
-				   int room, struct prediction_refusal *refusal)
+				   int room, struct dist__refusal *refusal)
 {
-	refusal->option = "world-size";
 	for (size_t i = 0; i < request->num_world_sizes; i++) {
 		if (request->world_sizes[i] <= room)
 			continue;
 		refusal->number = i;
-		snprintf(refusal->message.text, sizeof refusal->message.text,
-			 "world size %d: platform %s holds at most %d ranks",
-			 request->world_sizes[i], request->platform, room);
-		return DIST_ERR_INVALID_ARGUMENT;
+		return dist__refuse_option(
+			refusal, "world-size",
+			"world size %d: platform %s holds at most %d ranks",
+			request->world_sizes[i], request->platform, room);
 	}
 	return DIST_OK;
 }
@@ -442,7 +441,7 @@ static bool is_formula(const struct prediction_request *request,
 }
 
 static enum dist_error find_fidelities(struct prediction *p,
-				       struct prediction_refusal *refusal)
+				       struct dist__refusal *refusal)
 {
 	const struct prediction_request *request = p->request;
 	enum dist_error error = DIST_OK;
@@ -462,17 +461,15 @@ static enum dist_error find_fidelities(struct prediction *p,
 
 static enum dist_error open_machine(struct prediction *p,
 				    const struct prediction_request *request,
-				    struct prediction_refusal *refusal)
+				    struct dist__refusal *refusal)
 {
 	enum dist_error error;
 
-	refusal->option = "world-size";
-	if (request->num_world_sizes == 0) {
-		snprintf(refusal->message.text, sizeof refusal->message.text,
-			 "--world-size is needed: a machine has as many nodes "
-			 "as are asked for");
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (request->num_world_sizes == 0)
+		return dist__refuse_option(
+			refusal, "world-size",
+			"--world-size is needed: a machine has as many nodes "
+			"as are asked for");
 	refusal->option = "machine";
 	error = machine_platform_open(&p->room, request->machine,
 				      &refusal->message);
@@ -511,7 +508,7 @@ static const char *blame(const struct prediction *p)
 
 static enum dist_error open_platform(struct prediction *p,
 				     struct prediction_request *request,
-				     struct prediction_refusal *refusal)
+				     struct dist__refusal *refusal)
 {
 	enum dist_error error;
 	int room;
@@ -534,7 +531,7 @@ static enum dist_error open_platform(struct prediction *p,
 
 enum dist_error prediction_open(struct prediction *p,
 				struct prediction_request *request,
-				struct prediction_refusal *refusal)
+				struct dist__refusal *refusal)
 {
 	enum dist_error error;
 
@@ -557,7 +554,7 @@ enum dist_error prediction_open(struct prediction *p,
 }
 
 enum dist_error prediction_check(struct prediction *p,
-				 struct prediction_refusal *refusal)
+				 struct dist__refusal *refusal)
 {
 	const struct prediction_request *request = p->request;
 	const struct workload_setup *setup = request->setup;
@@ -566,9 +563,7 @@ enum dist_error prediction_check(struct prediction *p,
 		int size = request->world_sizes[i];
 
 		refusal->number = i;
-		refusal->option =
-			workload_misfit(&setup->job, size, &refusal->message);
-		if (refusal->option)
+		if (workload_check(&setup->job, size, refusal))
 			return DIST_ERR_INVALID_ARGUMENT;
 		if (is_formula(request, &p->profile))
 			p->rows[i].fidelity = DIST__FIDELITY_FORMULA;

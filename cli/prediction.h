@@ -5,6 +5,7 @@
 #ifndef LOCKSTEP_CLI_PREDICTION_H
 #define LOCKSTEP_CLI_PREDICTION_H
 
+#include "base/refuse.h"
 #include "cli/critical.h"
 #include "cli/machine_platform.h"
 #include "core/fidelity.h"
@@ -53,13 +54,6 @@ struct prediction_request {
 	size_t num_world_sizes;
 };
 
-/* Why a request is refused. */
-struct prediction_refusal {
-	const char *option; /* whose value is refused; NULL: several together */
-	size_t number;      /* index of the value, if it has several */
-	struct dist_message message;
-};
-
 /* The answer for one world size. */
 struct prediction_row {
 	struct workload_result step;  /* with computing */
@@ -91,7 +85,7 @@ struct prediction {
 DIST_MUST_CHECK enum dist_error
 prediction_open(struct prediction *prediction,
 		struct prediction_request *request,
-		struct prediction_refusal *refusal);
+		struct dist__refusal *refusal);
 
 /* prediction_is_alike returns whether all ranks do the same, equally long. */
 bool prediction_is_alike(const struct prediction_request *request,
@@ -99,9 +93,8 @@ bool prediction_is_alike(const struct prediction_request *request,
 
 /* prediction_check checks the world sizes against the setup, and the physics of
  * each. Errors: INVALID_ARGUMENT; refusal says what was expected. */
-DIST_MUST_CHECK enum dist_error
-prediction_check(struct prediction *prediction,
-		 struct prediction_refusal *refusal);
+DIST_MUST_CHECK enum dist_error prediction_check(struct prediction *prediction,
+						 struct dist__refusal *refusal);
 
 /* prediction_make simulates the request in child processes. If trace is not
  * NULL, the last step runs in this process and is traced; the caller releases

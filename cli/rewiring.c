@@ -1,9 +1,6 @@
 #include "cli/rewiring.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/refuse.h"
+#include "base/text.h"
 
 #define AT(i) (offsetof(struct rewiring_arguments, text) + (i) * sizeof(char *))
 
@@ -20,41 +17,30 @@ const struct option rewiring_options[] = {
 	 .help = "the same of links within nodes"},
 	{.name = NULL}};
 
-/* Appends the option to text, in the words of dist__link_overrides_read. */
-static enum dist_error append(char text[DIST__LINKS_SIZE], const char *name,
-			      const char *words, struct dist_message *message)
-{
-	size_t used = strlen(text), room = DIST__LINKS_SIZE - used;
-	int len = snprintf(text + used, room, "%s%s %s", used ? ", " : "", name,
-			   words);
-
-	if (len >= 0 && (size_t)len < room)
-		return DIST_OK;
-	return dist__refuse(message, "--%s: expected fewer characters", name);
-}
-
 enum dist_error rewiring_read(const struct rewiring_arguments *arguments,
 			      struct dist__link_overrides *overrides,
-			      char text[DIST__LINKS_SIZE], const char **option,
-			      struct dist_message *message)
+			      char text[DIST__LINKS_SIZE],
+			      struct dist__refusal *refusal)
 {
-	enum dist_error error = DIST_OK;
-
 	text[0] = '\0';
-	for (size_t i = 0; i < REWIRING_OPTIONS && !error; i++) {
+	for (size_t i = 0; i < REWIRING_OPTIONS; i++) {
+		const char *name = rewiring_options[i].name;
 		const char *words = arguments->text[i];
 
 		if (!words)
 			continue;
-		error = dist__link_overrides_set(
-			overrides, rewiring_options[i].name, words, message);
-		if (!error)
-			error = append(text, rewiring_options[i].name, words,
-				       message);
-		if (error && option)
-			*option = rewiring_options[i].name;
+		refusal->option = name;
+		if (dist__link_overrides_set(overrides, name, words,
+					     &refusal->message))
+			return DIST_ERR_INVALID_ARGUMENT;
+		/* In the words of dist__link_overrides_read. */
+		if (!dist__append(text, DIST__LINKS_SIZE, "%s%s %s",
+				  *text ? ", " : "", name, words))
+			return dist__refuse_option(
+				refusal, name,
+				"--%s: expected fewer characters", name);
 	}
-	return error;
+	return DIST_OK;
 }
 
 bool rewiring_pick(const struct dist__link_overrides *overrides, size_t i,

@@ -2,6 +2,7 @@
 #ifndef LOCKSTEP_CLI_REWIRING_H
 #define LOCKSTEP_CLI_REWIRING_H
 
+#include "base/refuse.h"
 #include "scenarios/arguments.h"
 #include "sim/platform/platform.h"
 
@@ -15,13 +16,12 @@ struct rewiring_arguments {
 extern const struct option rewiring_options[];
 
 /* rewiring_read reads the options into overrides, and writes them to text:
- * "inter-bandwidth 100G, intra-latency x2"; "": none. Errors: INVALID_ARGUMENT
- * (message: what was expected of *option; option may be NULL). */
+ * "inter-bandwidth 100G, intra-latency x2"; "": none. Errors: INVALID_ARGUMENT.
+ */
 DIST_MUST_CHECK enum dist_error
 rewiring_read(const struct rewiring_arguments *arguments,
 	      struct dist__link_overrides *overrides,
-	      char text[DIST__LINKS_SIZE], const char **option,
-	      struct dist_message *message);
+	      char text[DIST__LINKS_SIZE], struct dist__refusal *refusal);
 
 /* rewiring_pick stores in *alone only the override of option number i. Returns
  * false if it is not given. */

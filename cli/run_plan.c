@@ -315,11 +315,10 @@ static int check_world_options(const struct run_request *request,
 static int check_links(const struct run_request *request, struct run_plan *plan)
 {
 	struct dist__link_overrides overrides = {.name = ""};
-	struct dist_message message;
+	struct dist__refusal refusal;
 
-	if (rewiring_read(&request->links, &overrides, plan->links, NULL,
-			  &message))
-		return complain(&message);
+	if (rewiring_read(&request->links, &overrides, plan->links, &refusal))
+		return complain(&refusal.message);
 	if (*plan->links && !plan->world->in_process)
 		return run_refuse("--backend", plan->world->name,
 				  "expected sim where links are changed");

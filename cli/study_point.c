@@ -30,7 +30,7 @@ static bool is_for_studies(const char *name)
 static bool takes(const char *workload, const char *model, const char *name)
 {
 	const struct option_group *group;
-	struct prediction_refusal refusal;
+	struct dist__refusal refusal;
 	struct predict_options options;
 	struct manual manual;
 
@@ -69,7 +69,7 @@ bool study_takes(const struct study *study, const char *name)
 static enum dist_error read_value(struct predict_options *options,
 				  const struct study_axis *axis,
 				  const char *text,
-				  struct prediction_refusal *refusal)
+				  struct dist__refusal *refusal)
 {
 	const struct manual manual = predict_manual(options);
 	const struct option_group *group;
@@ -100,8 +100,7 @@ static const char *value_of(const struct study *study, size_t point,
 
 enum dist_error study_point_read(struct study_point *result,
 				 const struct study *study, size_t point,
-				 bool together,
-				 struct prediction_refusal *refusal)
+				 bool together, struct dist__refusal *refusal)
 {
 	enum dist_error error = predict_options_init(
 		&result->options, value_of(study, point, "workload"),
@@ -259,7 +258,7 @@ enum dist_error study_of_line(struct study *study, const struct manual *manual,
 
 enum dist_error study_point_set(struct predict_options *options,
 				const struct study *study, size_t point,
-				struct prediction_refusal *refusal)
+				struct dist__refusal *refusal)
 {
 	enum dist_error error = DIST_OK;
 

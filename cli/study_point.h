@@ -19,10 +19,10 @@ struct study_point {
  * borrows from study. Errors: INVALID_ARGUMENT (refusal: what was expected of
  * which key).
  */
-DIST_MUST_CHECK enum dist_error
-study_point_read(struct study_point *result, const struct study *study,
-		 size_t point, bool together,
-		 struct prediction_refusal *refusal);
+DIST_MUST_CHECK enum dist_error study_point_read(struct study_point *result,
+						 const struct study *study,
+						 size_t point, bool together,
+						 struct dist__refusal *refusal);
 
 /*
  * study_of_line makes a study of the options in argv that have several values,
@@ -39,9 +39,10 @@ DIST_MUST_CHECK enum dist_error study_of_line(struct study *study,
 
 /* study_point_set sets the values of a point in options, which are those of a
  * line without them. Errors: those of study_point_read. */
-DIST_MUST_CHECK enum dist_error
-study_point_set(struct predict_options *options, const struct study *study,
-		size_t point, struct prediction_refusal *refusal);
+DIST_MUST_CHECK enum dist_error study_point_set(struct predict_options *options,
+						const struct study *study,
+						size_t point,
+						struct dist__refusal *refusal);
 
 /* study_takes returns whether any point of the study has an option called name.
  */

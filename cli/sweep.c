@@ -269,7 +269,7 @@ static int check_keys(const struct study *study, const char *path)
 /* The line of what a refusal is about: of the value of a key, if it has several
  * of that one; of the first key where it is about none. */
 static size_t line_of(const struct study *study, size_t point,
-		      const struct prediction_refusal *refusal)
+		      const struct dist__refusal *refusal)
 {
 	const char *name = refusal->option ? refusal->option : "";
 	size_t i = study_axis(study, name), value;
@@ -289,7 +289,7 @@ static int try_point(void *arg, size_t point, int pipe)
 {
 	const struct sweep *sweep = arg;
 	const struct study *study = &sweep->study;
-	struct prediction_refusal refusal = {.number = 0};
+	struct dist__refusal refusal = {.number = 0};
 	struct verdict verdict = {.line = 0};
 	struct study_point asked;
 	enum dist_error error =
@@ -405,7 +405,7 @@ static char *stamp_of(const struct study *study)
 static int answer_point(void *arg, size_t point, int pipe)
 {
 	const struct sweep *sweep = arg;
-	struct prediction_refusal refusal;
+	struct dist__refusal refusal;
 	struct study_point asked;
 	FILE *out = fdopen(pipe, "w");
 

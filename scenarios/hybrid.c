@@ -116,8 +116,8 @@ static bool can_send(const struct workload_job *job,
 	return true;
 }
 
-static const char *misfit(const struct workload_job *job, int world_size,
-			  struct dist_message *message)
+static enum dist_error check(const struct workload_job *job, int world_size,
+			     struct dist__refusal *refusal)
 {
 	struct grid grid = grid_of(job, world_size);
 	const struct workload_arguments *a = job->arguments;
@@ -126,36 +126,37 @@ static const char *misfit(const struct workload_job *job, int world_size,
 	if ((int64_t)grid.tp * grid.pp * grid.dp != world_size) {
 		dist__divisors_text(legal, sizeof legal, world_size);
 		return dist__refuse_option(
-			message, "world-size",
+			refusal, "world-size",
 			"%d ranks a tensor group and %d stages: expected "
 			"their product to divide the world size, %d: %s",
 			grid.tp, grid.pp, world_size, legal);
 	}
 	if ((size_t)grid.pp > job->layers->num)
 		return dist__refuse_option(
-			message, "pp",
+			refusal, "pp",
 			"%d stages: expected 1 to %zu, the layers of %s",
 			grid.pp, job->layers->num, job->model->name);
 	if (a->micro_batches > a->rate.batch)
 		return dist__refuse_option(
-			message, "micro-batches",
+			refusal, "micro-batches",
 			"--micro-batches %d: expected at most --batch, %g",
 			a->micro_batches, a->rate.batch);
 	if (fmod(a->rate.batch, a->micro_batches) != 0) {
 		dist__divisors_text(legal, sizeof legal,
 				    (int64_t)fmin(a->rate.batch, 1e15));
 		return dist__refuse_option(
-			message, "micro-batches",
+			refusal, "micro-batches",
 			"--micro-batches %d: expected a divisor of --batch, "
 			"%g: %s",
 			a->micro_batches, a->rate.batch, legal);
 	}
+	refusal->option = "model";
 	if ((grid.tp == 1 ||
-	     (can_share(job, message) &&
-	      can_share_heads(job, &grid, world_size, message))) &&
-	    (grid.pp == 1 || can_send(job, message)))
-		return NULL;
-	return "model";
+	     (can_share(job, &refusal->message) &&
+	      can_share_heads(job, &grid, world_size, &refusal->message))) &&
+	    (grid.pp == 1 || can_send(job, &refusal->message)))
+		return DIST_OK;
+	return DIST_ERR_INVALID_ARGUMENT;
 }
 
 /* Elements of a micro-batch, of so many a sample. */
@@ -407,7 +408,7 @@ static bool differs(const struct workload_job *job, int world_size)
 
 #define HYBRID                                                                 \
 	.has_groups = true, .differs = differs,                                \
-	.contents = "activations and gradients", .misfit = misfit,             \
+	.contents = "activations and gradients", .check = check,               \
 	.batches = batches, .held = held, WORKLOAD_STEPS(hybrid)
 
 const struct workload workload_hybrid = {

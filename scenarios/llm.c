@@ -19,15 +19,15 @@
 #include "base/refuse.h"
 #include "scenarios/grid.h"
 
-static const char *misfit(const struct workload_job *job, int world_size,
-			  struct dist_message *message)
+static enum dist_error check(const struct workload_job *job, int world_size,
+			     struct dist__refusal *refusal)
 {
 	const struct llm_layout *l = &job->llm->work->layout;
 
 	if (l->gpus == world_size)
-		return NULL;
+		return DIST_OK;
 	return dist__refuse_option(
-		message, "world-size",
+		refusal, "world-size",
 		"expected %d ranks, tp %d x cp %d x dp %d x pp %d, got %d",
 		l->gpus, l->tp, l->cp, l->dp, l->pp, world_size);
 }
@@ -503,7 +503,7 @@ const struct workload workload_llm = {
 	.prediction = "--model llama3-8b --machine hgx-h100-400g "
 		      "--world-size 64 --tp 2",
 	.contents = "activations, parameters and gradients",
-	.misfit = misfit,
+	.check = check,
 	.batches = batches,
 	WORKLOAD_STEPS(llm),
 };

@@ -6,7 +6,7 @@
  *	struct llm_run run = {&work, &device, &pace};
  *	struct workload_setup setup;
  *
- *	error = llm_setup_init(&setup, &run, &arguments, &message);
+ *	error = llm_setup_init(&setup, &run, &arguments, &refusal);
  *	status = dist_launch(&options, workload_rank, &setup.job);
  *	workload_setup_release(&setup);
  *
@@ -34,12 +34,12 @@ struct llm_run {
  * stragglers, seed and steps are used. arguments, and what run points to, are
  * borrowed. setup->model has no rows, but name, numel and forward FLOP of a
  * sequence. In any case workload_setup_release frees what *setup holds. Errors:
- * INVALID_ARGUMENT, NO_MEMORY, with message and the option in setup->refused.
+ * INVALID_ARGUMENT, NO_MEMORY; refusal says why.
  */
 DIST_MUST_CHECK enum dist_error
 llm_setup_init(struct workload_setup *setup, const struct llm_run *run,
 	       const struct workload_arguments *arguments,
-	       struct dist_message *message);
+	       struct dist__refusal *refusal);
 
 /* Kinds of computing spans in a trace. */
 enum llm_label_kind {
@@ -86,22 +86,21 @@ extern const struct option llm_options[];
 
 /* llm_arguments_check refuses what no layout of model can have: learned
  * positions beyond the last, experts' options without experts, layers or
- * modules that are not recomputed. Errors: INVALID_ARGUMENT; *option names the
+ * modules that are not recomputed. Errors: INVALID_ARGUMENT; refusal names the
  * flag. */
 DIST_MUST_CHECK enum dist_error
 llm_arguments_check(const struct llm_arguments *arguments,
-		    const struct llm_architecture *model, const char **option,
-		    struct dist_message *message);
+		    const struct llm_architecture *model,
+		    struct dist__refusal *refusal);
 
 /*
  * llm_arguments_layout makes a layout of so many GPUs for model from arguments,
  * completed by llm_layout_complete. Errors: its, and those of
- * llm_arguments_check; *option names the flag.
+ * llm_arguments_check.
  */
 DIST_MUST_CHECK enum dist_error
 llm_arguments_layout(const struct llm_arguments *arguments, int gpus,
 		     const struct llm_architecture *model,
-		     struct llm_layout *layout, const char **option,
-		     struct dist_message *message);
+		     struct llm_layout *layout, struct dist__refusal *refusal);
 
 #endif

@@ -120,7 +120,7 @@ const struct option llm_options[] = {
 
 /* Reads "grad,tp" into the layout's switches. */
 static enum dist_error read_overlap(struct llm_layout *layout, const char *text,
-				    struct dist_message *message)
+				    struct dist__refusal *refusal)
 {
 	const struct {
 		const char *name;
@@ -145,8 +145,8 @@ static enum dist_error read_overlap(struct llm_layout *layout, const char *text,
 			    memcmp(list[i].name, text, len) == 0)
 				break;
 		if (i == num)
-			return dist__refuse(
-				message,
+			return dist__refuse_option(
+				refusal, "overlap",
 				"--overlap: expected grad, param, tp, p2p or "
 				"ep, in a list, all or none, got "
 				"\"%.40s\"",
@@ -193,7 +193,7 @@ static void set_choices(struct llm_layout *layout,
 
 static enum dist_error check_modules(const struct llm_arguments *a,
 				     const struct llm_architecture *model,
-				     struct dist_message *message)
+				     struct dist__refusal *refusal)
 {
 	const int modules = llm_modules_find(a->recompute_modules);
 	const int of_experts = LLM_MODULE_ACTIVATION | LLM_MODULE_SHARED;
@@ -201,12 +201,12 @@ static enum dist_error check_modules(const struct llm_arguments *a,
 
 	if (!a->recompute ||
 	    llm_recompute_find(a->recompute) != LLM_RECOMPUTE_SELECTIVE)
-		return dist__refuse(message,
-				    "--recompute-modules: expected with "
-				    "--recompute selective");
+		return dist__refuse_option(refusal, "recompute-modules",
+					   "--recompute-modules: expected with "
+					   "--recompute selective");
 	if (!modules)
-		return dist__refuse(
-			message,
+		return dist__refuse_option(
+			refusal, "recompute-modules",
 			"--recompute-modules: expected core_attn, mla_up_proj, "
 			"mlp, moe_act, layernorm, shared_experts or mlp_act, "
 			"with + between, got \"%.80s\"",
@@ -215,8 +215,8 @@ static enum dist_error check_modules(const struct llm_arguments *a,
 	    (modules & of_dense && !model->ffn) ||
 	    (modules & LLM_MODULE_SHARED && !model->shared_ffn) ||
 	    (modules & LLM_MODULE_HEADS && !model->kv_rank))
-		return dist__refuse(
-			message,
+		return dist__refuse_option(
+			refusal, "recompute-modules",
 			"--recompute-modules: expected modules that the model "
 			"has, got \"%.80s\"",
 			a->recompute_modules);
@@ -225,44 +225,42 @@ static enum dist_error check_modules(const struct llm_arguments *a,
 
 enum dist_error llm_arguments_check(const struct llm_arguments *a,
 				    const struct llm_architecture *model,
-				    const char **option,
-				    struct dist_message *message)
+				    struct dist__refusal *refusal)
 {
 	struct llm_layout layout;
 	enum dist_error error;
 
-	*option = a->etp > 0 ? "etp" : "imbalance";
-	if (model->experts == 0 && (a->etp > 0 || a->imbalance > 1))
-		return dist__refuse(message,
-				    "--%s: expected with experts, which the "
-				    "model has not",
-				    *option);
-	*option = "recompute-layers";
+	if (model->experts == 0 && (a->etp > 0 || a->imbalance > 1)) {
+		const char *option = a->etp > 0 ? "etp" : "imbalance";
+
+		return dist__refuse_option(
+			refusal, option,
+			"--%s: expected with experts, which the "
+			"model has not",
+			option);
+	}
 	if (a->recompute_layers > 0 &&
 	    (!a->recompute ||
 	     llm_recompute_find(a->recompute) != LLM_RECOMPUTE_FULL))
-		return dist__refuse(message,
-				    "--recompute-layers: expected with "
-				    "--recompute full");
-	*option = "recompute-modules";
-	if (a->recompute_modules && (error = check_modules(a, model, message)))
+		return dist__refuse_option(refusal, "recompute-layers",
+					   "--recompute-layers: expected with "
+					   "--recompute full");
+	if (a->recompute_modules && (error = check_modules(a, model, refusal)))
 		return error;
-	*option = "seq";
 	if (model->positions > 0 && a->seq > model->positions)
-		return dist__refuse(message,
-				    "--seq: expected at most %d, the positions "
-				    "that the model has learned, got %d",
-				    model->positions, a->seq);
-	*option = "overlap";
-	return a->overlap ? read_overlap(&layout, a->overlap, message)
+		return dist__refuse_option(
+			refusal, "seq",
+			"--seq: expected at most %d, the positions "
+			"that the model has learned, got %d",
+			model->positions, a->seq);
+	return a->overlap ? read_overlap(&layout, a->overlap, refusal)
 			  : DIST_OK;
 }
 
 enum dist_error llm_arguments_layout(const struct llm_arguments *a, int gpus,
 				     const struct llm_architecture *model,
 				     struct llm_layout *layout,
-				     const char **option,
-				     struct dist_message *message)
+				     struct dist__refusal *refusal)
 {
 	enum dist_error error = DIST_OK;
 	int copy;
@@ -286,9 +284,9 @@ enum dist_error llm_arguments_layout(const struct llm_arguments *a, int gpus,
 	set_choices(layout, a);
 	set(&layout->gradient_bytes, a->gradient_bytes);
 	set(&layout->state_bytes, a->state_bytes);
-	error = llm_arguments_check(a, model, option, message);
+	error = llm_arguments_check(a, model, refusal);
 	if (!error && a->overlap)
-		error = read_overlap(layout, a->overlap, message);
+		error = read_overlap(layout, a->overlap, refusal);
 	if (error)
 		return error;
 	copy = layout->tp * layout->pp * layout->cp;
@@ -297,5 +295,5 @@ enum dist_error llm_arguments_layout(const struct llm_arguments *a, int gpus,
 	if (layout->pp > 1)
 		layout->global_batch *= ROUNDS * layout->pp;
 	set(&layout->global_batch, a->global_batch);
-	return llm_layout_complete(layout, model, option, message);
+	return llm_layout_complete(layout, model, refusal);
 }

@@ -108,29 +108,30 @@ static double computing_ns(const struct llm_work *work)
 enum dist_error llm_setup_init(struct workload_setup *setup,
 			       const struct llm_run *run,
 			       const struct workload_arguments *arguments,
-			       struct dist_message *message)
+			       struct dist__refusal *refusal)
 {
 	const struct llm_work *work = run->work;
 	struct llm_parameters parameters;
 	enum dist_error error;
 
 	memset(setup, 0, sizeof *setup);
-	message->text[0] = '\0';
-	error = workload_choose_pace(setup, arguments, message);
+	*refusal = (struct dist__refusal){.option = NULL};
+	error = workload_choose_pace(setup, arguments, refusal);
 	if (error)
 		return error;
-	setup->refused = "offload-layers";
 	if (work->layout.offload_layers > 0)
-		return dist__refuse(message,
-				    "--offload-layers: copies to the host's "
-				    "memory are not simulated; lockstep "
-				    "predict --fidelity formula has them");
-	setup->refused = "model";
+		return dist__refuse_option(
+			refusal, "offload-layers",
+			"--offload-layers: copies to the host's "
+			"memory are not simulated; lockstep "
+			"predict --fidelity formula has them");
+	refusal->option = "model";
 	setup->llm = make_run(run);
 	snprintf(setup->model.name, sizeof setup->model.name, "%s",
 		 work->model.name);
 	if (!setup->llm)
-		return dist__refuse_as(message, DIST_ERR_NO_MEMORY, "%s",
+		return dist__refuse_as(&refusal->message, DIST_ERR_NO_MEMORY,
+				       "%s",
 				       dist_error_string(DIST_ERR_NO_MEMORY));
 	llm_count_parameters(&work->model, &parameters);
 	setup->model.numel = (size_t)parameters.total;

@@ -65,23 +65,25 @@ static bool has_experts(const struct workload_job *job,
 	return numel > 0;
 }
 
-static const char *misfit(const struct workload_job *job, int world_size,
-			  struct dist_message *message)
+static enum dist_error check(const struct workload_job *job, int world_size,
+			     struct dist__refusal *refusal)
 {
 	int experts = num_experts(job, world_size);
 
 	if (experts % world_size != 0)
 		return dist__refuse_option(
-			message, "experts",
+			refusal, "experts",
 			"--experts %d: expected a multiple of the world size, "
 			"%d",
 			experts, world_size);
 	if (job->arguments->top_k > experts)
 		return dist__refuse_option(
-			message, "top-k",
+			refusal, "top-k",
 			"--top-k %d: expected 1 to %d, the experts",
 			job->arguments->top_k, experts);
-	return has_experts(job, message) ? NULL : "model";
+	refusal->option = "model";
+	return has_experts(job, &refusal->message) ? DIST_OK
+						   : DIST_ERR_INVALID_ARGUMENT;
 }
 
 /* Deals tokens out to the ranks in proportion to what their experts are worth:
@@ -331,7 +333,7 @@ const struct workload workload_moe = {
 	.prediction = "--model gpt2_medium --batch 4 --machine dgx-a100 "
 		      "--world-size 16 --experts 16",
 	.contents = "tokens and gradients",
-	.misfit = misfit,
+	.check = check,
 	.held = held,
 	WORKLOAD_STEPS(moe),
 };

@@ -24,13 +24,13 @@
 #include "lockstep/measure.h"
 #include "scenarios/pattern.h"
 
-static const char *misfit(const struct workload_job *job, int world_size,
-			  struct dist_message *message)
+static enum dist_error check(const struct workload_job *job, int world_size,
+			     struct dist__refusal *refusal)
 {
 	if (job->arguments->servers < world_size)
-		return NULL;
+		return DIST_OK;
 	return dist__refuse_option(
-		message, "servers",
+		refusal, "servers",
 		"--servers %d: expected 1 to %d, of a world of %d",
 		job->arguments->servers, world_size - 1, world_size);
 }
@@ -349,7 +349,7 @@ const struct workload workload_ps = {
 	.prediction = "--model resnet50 --machine dgx-a100 --world-size 16 "
 		      "--servers 2",
 	.contents = "parameters",
-	.misfit = misfit,
+	.check = check,
 	.batches = batches,
 	.held = held,
 	WORKLOAD_STEPS(ps),

@@ -93,7 +93,7 @@ static bool is_phantom(const struct workload_job *job, struct dist_group *group)
 static enum dist_error start(struct training *t)
 {
 	const struct workload *workload = t->job->workload;
-	struct dist_message message = {""};
+	struct dist__refusal refusal;
 	enum dist_error error;
 
 	t->rank = dist_get_rank(t->group);
@@ -102,10 +102,10 @@ static enum dist_error start(struct training *t)
 	t->computes = true;
 	training_lane(t, t->group);
 	t->doing = "starting";
-	if (workload_misfit(t->job, t->world_size, &message)) {
+	if (workload_check(t->job, t->world_size, &refusal)) {
 		if (t->rank == 0)
 			fprintf(stderr, "%s: %s\n", workload->name,
-				message.text);
+				refusal.message.text);
 		/* The first rank to fail ends the others. */
 		error = dist_barrier(t->group, NULL);
 		return error ? error : DIST_ERR_INVALID_ARGUMENT;

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "base/refuse.h"
 #include "scenarios/gpu.h"
 #include "scenarios/layers.h"
 #include "model/training/model.h"
@@ -109,10 +110,10 @@ struct workload {
 	/* Whether ranks do not all do the same; NULL: they do. */
 	bool (*differs)(const struct workload_job *job, int world_size);
 
-	/* Returns NULL if world_size ranks can run the model, else the option
-	 * that prevents it, with message. */
-	const char *(*misfit)(const struct workload_job *job, int world_size,
-			      struct dist_message *message);
+	/* Refuses an option with which world_size ranks cannot run the model.
+	 * NULL: all can. */
+	enum dist_error (*check)(const struct workload_job *job, int world_size,
+				 struct dist__refusal *refusal);
 
 	/* Batches of all ranks together in a step; NULL: one a rank. */
 	double (*batches)(const struct workload_job *job, int world_size);
@@ -172,10 +173,11 @@ void workload_print_calls(const struct workload_result *result, FILE *out);
 #define WORKLOAD_NAMES                                                         \
 	"ddp_step, fsdp, hybrid, moe, pipeline, ps, tensor_parallel"
 
-/* workload_misfit returns NULL if job can run on world_size ranks, else the
- * option that prevents it, as "straggler", with message. */
-const char *workload_misfit(const struct workload_job *job, int world_size,
-			    struct dist_message *message);
+/* workload_check refuses a job that cannot run on world_size ranks. Errors:
+ * INVALID_ARGUMENT. */
+DIST_MUST_CHECK enum dist_error workload_check(const struct workload_job *job,
+					       int world_size,
+					       struct dist__refusal *refusal);
 
 /* workload_samples returns the samples of all ranks together in a step. */
 double workload_samples(const struct workload_job *job, int world_size);
@@ -205,17 +207,16 @@ struct workload_setup {
 	struct gpu gpu;      /* the device; name "": not known */
 	double flops;        /* FLOP/s that it reaches */
 	char compute[384];   /* text: the basis of the durations */
-	const char *refused; /* after an error: the refused option */
 	struct llm_run *llm; /* of the llm workload, else NULL; owned */
 	struct workload_job job;
 };
 
-/* workload_choose_pace reads how even the ranks compute. Errors, with message:
- * as pace_read(), or --seed where nothing is random. */
+/* workload_choose_pace reads how even the ranks compute. Errors: as
+ * pace_read(), or --seed where nothing is random. */
 DIST_MUST_CHECK enum dist_error
 workload_choose_pace(struct workload_setup *setup,
 		     const struct workload_arguments *arguments,
-		     struct dist_message *message);
+		     struct dist__refusal *refusal);
 
 /*
  * workload_setup_init makes the setup from checked arguments; setup->job is
@@ -224,13 +225,13 @@ workload_choose_pace(struct workload_setup *setup,
  * device the setup is refused, except if gpu is NULL: then a nominal rate is
  * used, and setup->compute says so. arguments and setup must not move in
  * memory. In any case workload_setup_release frees what *setup holds. Errors:
- * DIST_ERR_INVALID_ARGUMENT, DIST_ERR_NO_MEMORY, DIST_ERR_IO, with message.
+ * DIST_ERR_INVALID_ARGUMENT, DIST_ERR_NO_MEMORY, DIST_ERR_IO; refusal says why.
  */
 DIST_MUST_CHECK enum dist_error
 workload_setup_init(struct workload_setup *setup,
 		    const struct workload *workload,
 		    const struct workload_arguments *arguments, const char *gpu,
-		    struct dist_message *message);
+		    struct dist__refusal *refusal);
 
 /* workload_setup_release frees what setup holds. */
 void workload_setup_release(struct workload_setup *setup);

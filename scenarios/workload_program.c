@@ -44,14 +44,14 @@ static int num_ranks(void)
 
 /* Returns whether the job fits the launcher's world size, and marks what is
  * impossible of it. Where the size is not known, the ranks look. */
-static bool fits(struct program *p, struct dist_message *message)
+static bool fits(struct program *p, struct dist__refusal *refusal)
 {
 	struct workload_job *job = &p->setup.job;
 	int world_size = num_ranks();
 
 	if (world_size < 1)
 		return true;
-	if (workload_misfit(job, world_size, message))
+	if (workload_check(job, world_size, refusal))
 		return false;
 	if (job->llm)
 		return true;
@@ -60,12 +60,13 @@ static bool fits(struct program *p, struct dist_message *message)
 	return true;
 }
 
-static enum dist_error make_llm(struct program *p, struct dist_message *message)
+static enum dist_error make_llm(struct program *p,
+				struct dist__refusal *refusal)
 {
 	const struct workload_arguments *a = &p->arguments;
 	struct language *l = &p->language;
 	const struct llm_run run = {&l->work, &l->device, &l->pace, NULL};
-	const char *option;
+	struct dist_message *message = &refusal->message;
 	int gpus = num_ranks();
 	enum dist_error error = llm_device_find(
 		&l->device, a->gpu ? a->gpu : USUAL_GPU, message);
@@ -75,8 +76,7 @@ static enum dist_error make_llm(struct program *p, struct dist_message *message)
 			&l->model, a->model ? a->model : "gpt2", message);
 	if (!error)
 		error = llm_arguments_layout(&l->flags, gpus < 1 ? 1 : gpus,
-					     &l->model, &l->layout, &option,
-					     message);
+					     &l->model, &l->layout, refusal);
 	if (error)
 		return error;
 	l->pace = llm_pace_of(&l->device, l->layout.precision);
@@ -85,24 +85,25 @@ static enum dist_error make_llm(struct program *p, struct dist_message *message)
 	if (!error)
 		error = llm_work_init(&l->work, &l->model, &l->layout,
 				      &l->device, &l->pace, message);
-	return error ? error : llm_setup_init(&p->setup, &run, a, message);
+	return error ? error : llm_setup_init(&p->setup, &run, a, refusal);
 }
 
-static bool prepare(struct program *p, struct dist_message *message)
+static bool prepare(struct program *p, struct dist__refusal *refusal)
 {
 	struct workload_job *job = &p->setup.job;
 	enum dist_error error;
 
 	if (p->phantom && (p->real || p->check)) {
-		snprintf(message->text, sizeof message->text,
-			 "--phantom: there is nothing %s in it",
-			 p->real ? "real" : "to check");
+		(void)dist__refuse_option(
+			refusal, "phantom",
+			"--phantom: there is nothing %s in it",
+			p->real ? "real" : "to check");
 		return false;
 	}
 	error = p->workload == &workload_llm
-			? make_llm(p, message)
+			? make_llm(p, refusal)
 			: workload_setup_init(&p->setup, p->workload,
-					      &p->arguments, NULL, message);
+					      &p->arguments, NULL, refusal);
 	if (error)
 		return false;
 	job->out = stdout;
@@ -111,7 +112,7 @@ static bool prepare(struct program *p, struct dist_message *message)
 		job->contents = WORKLOAD_PHANTOM;
 	else if (p->real || p->check)
 		job->contents = WORKLOAD_REAL;
-	return fits(p, message);
+	return fits(p, refusal);
 }
 
 static const struct option llm_program_options[] = {
@@ -150,7 +151,7 @@ int workload_main(int argc, char **argv)
 	const struct manual manual = {.examples = {example},
 				      .groups = groups,
 				      .taker = workload->name};
-	struct dist_message message = {""};
+	struct dist__refusal refusal;
 	int status;
 
 	snprintf(example, sizeof example, "lockstep run %.200s",
@@ -160,10 +161,10 @@ int workload_main(int argc, char **argv)
 		p.arguments.rate.batch = 1;
 	if (!arguments_parse(&manual, &argc, (const char **)argv, &p, &status))
 		return status;
-	if (prepare(&p, &message)) {
+	if (prepare(&p, &refusal)) {
 		status = dist_launch(NULL, workload_rank, &p.setup.job);
 	} else {
-		fprintf(stderr, "%s: %s\n", argv[0], message.text);
+		fprintf(stderr, "%s: %s\n", argv[0], refusal.message.text);
 		status = DIST_EXIT_USAGE;
 	}
 	workload_setup_release(&p.setup);

@@ -56,19 +56,20 @@ static void choose_job(struct workload_setup *setup,
 static enum dist_error choose_rate(struct workload_setup *setup,
 				   const struct workload_arguments *a,
 				   const char *gpu, struct schedule_rate *rate,
-				   struct dist_message *message)
+				   struct dist__refusal *refusal)
 {
 	const char *name = a->gpu ? a->gpu : gpu;
 	enum dist_error error = DIST_OK;
 	struct gpu_rate chosen;
 
 	*rate = a->rate;
-	setup->refused = "precision";
 	if (a->precision && !(name && *name))
-		return dist__refuse(message, "--precision: expected --gpu too");
-	setup->refused = a->precision ? "precision" : "gpu";
+		return dist__refuse_option(refusal, "precision",
+					   "--precision: expected --gpu too");
+	refusal->option = a->precision ? "precision" : "gpu";
 	if (name && *name)
-		error = gpu_find(&setup->gpu, name, setup->model.name, message);
+		error = gpu_find(&setup->gpu, name, setup->model.name,
+				 &refusal->message);
 	if (error)
 		return error;
 	if (rate->step_ms > 0) {
@@ -81,7 +82,7 @@ static enum dist_error choose_rate(struct workload_setup *setup,
 			 rate->step_ms);
 		return DIST_OK;
 	}
-	error = choose_flops(setup, a, !gpu, &chosen, message);
+	error = choose_flops(setup, a, !gpu, &chosen, &refusal->message);
 	if (error)
 		return error;
 	setup->flops = rate->flops = chosen.flops;
@@ -95,9 +96,8 @@ static enum dist_error choose_rate(struct workload_setup *setup,
  * several experts. */
 static enum dist_error check_activations(struct workload_setup *setup,
 					 const struct workload_arguments *a,
-					 struct dist_message *message)
+					 struct dist__refusal *refusal)
 {
-	setup->refused = "batch";
 	for (size_t l = 0; l < setup->layers.num; l++) {
 		const struct layer *layer = &setup->layers.list[l];
 		double elements = (double)layer->activation;
@@ -109,26 +109,27 @@ static enum dist_error check_activations(struct workload_setup *setup,
 
 		if (elements <= MOST_ELEMENTS)
 			continue;
-		return dist__refuse(message,
-				    "--batch %g: expected less: more than 2^53 "
-				    "elements would leave a layer of %s",
-				    a->rate.batch, setup->model.name);
+		return dist__refuse_option(
+			refusal, "batch",
+			"--batch %g: expected less: more than 2^53 "
+			"elements would leave a layer of %s",
+			a->rate.batch, setup->model.name);
 	}
 	return DIST_OK;
 }
 
 enum dist_error workload_choose_pace(struct workload_setup *setup,
 				     const struct workload_arguments *a,
-				     struct dist_message *message)
+				     struct dist__refusal *refusal)
 {
 	int seed = a->seed < 0 ? 1 : a->seed;
 
-	setup->refused = "seed";
 	if (a->seed >= 0 && a->jitter_percent <= 0 && a->imbalance_percent <= 0)
-		return dist__refuse(message,
-				    "--seed: nothing is random: expected "
-				    "--jitter, or --imbalance of moe");
-	setup->refused = "straggler";
+		return dist__refuse_option(
+			refusal, "seed",
+			"--seed: nothing is random: expected "
+			"--jitter, or --imbalance of moe");
+	refusal->option = "straggler";
 	setup->pace.jitter = a->jitter_percent / 100;
 	setup->pace.seed = (uint64_t)seed;
 	if (a->jitter_percent > 0)
@@ -138,11 +139,11 @@ enum dist_error workload_choose_pace(struct workload_setup *setup,
 	if (a->stragglers)
 		(void)dist__append(setup->compute, sizeof setup->compute,
 				   ", stragglers %.60s", a->stragglers);
-	return pace_read(&setup->pace, a->stragglers, message);
+	return pace_read(&setup->pace, a->stragglers, &refusal->message);
 }
 
-const char *workload_misfit(const struct workload_job *job, int world_size,
-			    struct dist_message *message)
+enum dist_error workload_check(const struct workload_job *job, int world_size,
+			       struct dist__refusal *refusal)
 {
 	const struct pace *pace = job->pace;
 
@@ -150,14 +151,14 @@ const char *workload_misfit(const struct workload_job *job, int world_size,
 		if (pace->stragglers[i].rank < world_size)
 			continue;
 		return dist__refuse_option(
-			message, "straggler",
+			refusal, "straggler",
 			"--straggler: no rank %d: expected 0 to %d, of a "
 			"world of %d",
 			pace->stragglers[i].rank, world_size - 1, world_size);
 	}
-	return job->workload->misfit
-		       ? job->workload->misfit(job, world_size, message)
-		       : NULL;
+	return job->workload->check
+		       ? job->workload->check(job, world_size, refusal)
+		       : DIST_OK;
 }
 
 double workload_samples(const struct workload_job *job, int world_size)
@@ -180,22 +181,23 @@ struct workload_held workload_held(const struct workload_job *job,
 
 static enum dist_error make_schedules(struct workload_setup *setup,
 				      struct schedule_rate *rate,
-				      struct dist_message *message)
+				      struct dist__refusal *refusal)
 {
 	enum dist_error error =
 		schedule_init(&setup->schedule, &setup->model, rate);
 
-	setup->refused = "batch";
+	refusal->option = "batch";
 	rate->no_compute = true;
 	if (!error)
 		error = schedule_init(&setup->no_computing, &setup->model,
 				      rate);
 	if (error)
-		snprintf(message->text, sizeof message->text, "%s",
-			 error == DIST_ERR_NO_MEMORY
-				 ? dist_error_string(error)
-				 : "a step of this batch and rate cannot be "
-				   "timed");
+		(void)dist__refuse_as(
+			&refusal->message, error, "%s",
+			error == DIST_ERR_NO_MEMORY
+				? dist_error_string(error)
+				: "a step of this batch and rate cannot be "
+				  "timed");
 	return error;
 }
 
@@ -203,28 +205,27 @@ enum dist_error workload_setup_init(struct workload_setup *setup,
 				    const struct workload *workload,
 				    const struct workload_arguments *a,
 				    const char *gpu,
-				    struct dist_message *message)
+				    struct dist__refusal *refusal)
 {
 	struct schedule_rate rate;
 	enum dist_error error;
 
 	memset(setup, 0, sizeof *setup);
-	message->text[0] = '\0';
-	setup->refused = "model";
+	*refusal = (struct dist__refusal){.option = "model"};
 	error = model_load(&setup->model, a->model ? a->model : "resnet50",
-			   message);
+			   &refusal->message);
 	if (!error)
 		error = layers_init(&setup->layers, &setup->model);
 	if (!error)
-		error = check_activations(setup, a, message);
+		error = check_activations(setup, a, refusal);
 	if (!error)
-		error = choose_rate(setup, a, gpu, &rate, message);
+		error = choose_rate(setup, a, gpu, &rate, refusal);
 	if (!error)
 		choose_job(setup, workload, &rate);
 	if (!error)
-		error = workload_choose_pace(setup, a, message);
+		error = workload_choose_pace(setup, a, refusal);
 	if (!error)
-		error = make_schedules(setup, &rate, message);
+		error = make_schedules(setup, &rate, refusal);
 	setup->job = (struct workload_job){
 		.workload = workload,
 		.arguments = a,
@@ -234,9 +235,9 @@ enum dist_error workload_setup_init(struct workload_setup *setup,
 		.pace = &setup->pace,
 		.compute = setup->compute,
 	};
-	if (error && !*message->text)
-		snprintf(message->text, sizeof message->text, "%s",
-			 dist_error_string(error));
+	if (error && !*refusal->message.text)
+		(void)dist__refuse_as(&refusal->message, error, "%s",
+				      dist_error_string(error));
 	return error;
 }
 

@@ -171,8 +171,7 @@ int llm_gradient_sums(const struct llm_layout *layout)
 struct checker {
 	const struct llm_layout *layout;
 	const struct llm_architecture *model;
-	const char **option;
-	struct dist_message *message;
+	struct dist__refusal *refusal;
 };
 
 /* Refuses value of option unless it divides number, which `what` describes. */
@@ -185,13 +184,13 @@ must_divide(const struct checker *c, const char *option, int value,
 
 	if (value >= 1 && number % value == 0)
 		return DIST_OK;
-	*c->option = option;
 	va_start(args, what);
 	vsnprintf(described, sizeof described, what, args);
 	va_end(args);
 	dist__divisors_text(legal, sizeof legal, number);
-	return dist__refuse(c->message, "expected %s to divide %s (%s), got %d",
-			    option, described, legal, value);
+	return dist__refuse_option(c->refusal, option,
+				   "expected %s to divide %s (%s), got %d",
+				   option, described, legal, value);
 }
 
 /* Refuses value of option unless it is a multiple of unit. */
@@ -203,17 +202,17 @@ static enum dist_error must_be_multiple(const struct checker *c,
 
 	if (value > 0 && value % unit == 0)
 		return DIST_OK;
-	*c->option = option;
 	if (below == 0)
-		return dist__refuse(
-			c->message,
+		return dist__refuse_option(
+			c->refusal, option,
 			"expected %s a multiple of %s = %lld, got %d", option,
 			what, (long long)unit, value);
-	return dist__refuse(c->message,
-			    "expected %s a multiple of %s = %lld, as %lld or "
-			    "%lld, got %d",
-			    option, what, (long long)unit, (long long)below,
-			    (long long)(below + unit), value);
+	return dist__refuse_option(
+		c->refusal, option,
+		"expected %s a multiple of %s = %lld, as %lld or "
+		"%lld, got %d",
+		option, what, (long long)unit, (long long)below,
+		(long long)(below + unit), value);
 }
 
 static enum dist_error must_lie(const struct checker *c, const char *option,
@@ -222,9 +221,9 @@ static enum dist_error must_lie(const struct checker *c, const char *option,
 {
 	if (value >= least && value <= most)
 		return DIST_OK;
-	*c->option = option;
-	return dist__refuse(c->message, "expected %s from %d to %d%s, got %d",
-			    option, least, most, what, value);
+	return dist__refuse_option(c->refusal, option,
+				   "expected %s from %d to %d%s, got %d",
+				   option, least, most, what, value);
 }
 
 static enum dist_error check_ranges(const struct checker *c)
@@ -357,19 +356,16 @@ static enum dist_error check_experts(const struct checker *c)
 			    m->experts);
 	if (error)
 		return error;
-	if (l->etp != 1 && l->etp != l->tp) {
-		*c->option = "etp";
-		return dist__refuse(c->message,
-				    "expected etp 1 or tp = %d, got %d", l->tp,
-				    l->etp);
-	}
-	if (l->tp > 1 && !l->sequence) {
-		*c->option = "no-sequence";
-		return dist__refuse(c->message,
-				    "expected sequence parallelism beside "
-				    "tp = %d, as the model has experts",
-				    l->tp);
-	}
+	if (l->etp != 1 && l->etp != l->tp)
+		return dist__refuse_option(c->refusal, "etp",
+					   "expected etp 1 or tp = %d, got %d",
+					   l->tp, l->etp);
+	if (l->tp > 1 && !l->sequence)
+		return dist__refuse_option(
+			c->refusal, "no-sequence",
+			"expected sequence parallelism beside "
+			"tp = %d, as the model has experts",
+			l->tp);
 	error = must_divide(c, "ep", l->ep,
 			    dist__divisors_common(ranks / l->etp, m->experts),
 			    "%d experts and tp x cp x dp / etp = %lld",
@@ -379,10 +375,10 @@ static enum dist_error check_experts(const struct checker *c)
 	if (isfinite(l->imbalance) && l->imbalance >= 1 &&
 	    l->imbalance <= l->ep)
 		return DIST_OK;
-	*c->option = "imbalance";
-	return dist__refuse(c->message,
-			    "expected imbalance from 1 to ep = %d, got %g",
-			    l->ep, l->imbalance);
+	return dist__refuse_option(
+		c->refusal, "imbalance",
+		"expected imbalance from 1 to ep = %d, got %g", l->ep,
+		l->imbalance);
 }
 
 static enum dist_error check_data(const struct checker *c)
@@ -406,15 +402,16 @@ static enum dist_error check_data(const struct checker *c)
 				    "dp = %d", l->dp);
 	if (error || l->shard == LLM_HSDP || l->shard_ranks == 0)
 		return error;
-	*c->option = "shard-ranks";
 	if (l->shard != LLM_ZERO1)
-		return dist__refuse(c->message,
-				    "expected with shard hsdp or zero1, got %s",
-				    llm_shard_name(l->shard));
+		return dist__refuse_option(
+			c->refusal, "shard-ranks",
+			"expected with shard hsdp or zero1, got %s",
+			llm_shard_name(l->shard));
 	if (c->model->experts > 0)
-		return dist__refuse(c->message,
-				    "groups of zero1 with experts are not "
-				    "modelled: expected hsdp");
+		return dist__refuse_option(
+			c->refusal, "shard-ranks",
+			"groups of zero1 with experts are not "
+			"modelled: expected hsdp");
 	return DIST_OK;
 }
 
@@ -441,25 +438,23 @@ static enum dist_error check_exchanges(const struct checker *c)
 	if (!l->overlap_ep || l->ep == 1 ||
 	    ((l->pp == 1 || l->vpp > 1) && l->recompute != LLM_RECOMPUTE_FULL))
 		return DIST_OK;
-	if (l->recompute == LLM_RECOMPUTE_FULL) {
-		*c->option = "recompute";
-		return dist__refuse(c->message,
-				    "expected another than full beside "
-				    "overlapped exchanges (--overlap ep)");
-	}
-	*c->option = "vpp";
-	return dist__refuse(c->message,
-			    "expected vpp above 1 beside stages and overlapped "
-			    "exchanges (--overlap ep), got %d",
-			    l->vpp);
+	if (l->recompute == LLM_RECOMPUTE_FULL)
+		return dist__refuse_option(
+			c->refusal, "recompute",
+			"expected another than full beside "
+			"overlapped exchanges (--overlap ep)");
+	return dist__refuse_option(
+		c->refusal, "vpp",
+		"expected vpp above 1 beside stages and overlapped "
+		"exchanges (--overlap ep), got %d",
+		l->vpp);
 }
 
 enum dist_error llm_layout_complete(struct llm_layout *layout,
 				    const struct llm_architecture *model,
-				    const char **option,
-				    struct dist_message *message)
+				    struct dist__refusal *refusal)
 {
-	const struct checker c = {layout, model, option, message};
+	const struct checker c = {layout, model, refusal};
 	int64_t copy;
 	enum dist_error error = check_ranges(&c);
 

@@ -5,6 +5,7 @@
 #ifndef LOCKSTEP_MODEL_LLM_LAYOUT_H
 #define LOCKSTEP_MODEL_LLM_LAYOUT_H
 
+#include "base/refuse.h"
 #include "model/llm/architecture.h"
 #include "model/llm/device.h"
 
@@ -183,15 +184,15 @@ int llm_gradient_sums(const struct llm_layout *layout);
  * - shard_ranks divides dp; recompute_layers and offload_layers are not more
  *   than a stage has.
  *
- * Errors: INVALID_ARGUMENT; *option is the offending flag ("tp", "pp", "vpp",
+ * Errors: INVALID_ARGUMENT; refusal has the offending flag ("tp", "pp", "vpp",
  * "cp", "ep", "etp", "gpus", "seq", "micro-batch", "global-batch",
- * "shard-ranks", "recompute-layers", "imbalance", "no-sequence"...), message
- * gives the legal values.
+ * "shard-ranks", "recompute-layers", "imbalance", "no-sequence"...) and gives
+ * the legal values.
  */
 DIST_MUST_CHECK enum dist_error
 llm_layout_complete(struct llm_layout *layout,
-		    const struct llm_architecture *model, const char **option,
-		    struct dist_message *message);
+		    const struct llm_architecture *model,
+		    struct dist__refusal *refusal);
 
 /* Groups of ranks. Neighbouring ranks differ in tp, then cp, (ep within cp x
  * dp), dp, pp: Megatron's order "tp-cp-ep-dp-pp". */

@@ -54,13 +54,12 @@ static int last_of(int asked, int most)
 static void add_legal(struct list *list, const struct llm_search *search,
 		      struct llm_layout layout)
 {
-	struct dist_message refusal;
-	const char *option;
+	struct dist__refusal refusal;
 
-	if (!llm_layout_complete(&layout, search->model, &option, &refusal))
+	if (!llm_layout_complete(&layout, search->model, &refusal))
 		list_add(list, &layout);
 	else if (!*list->refusal.text)
-		list->refusal = refusal;
+		list->refusal = refusal.message;
 }
 
 /* Whether all chunks are alike; embedding and loss may count as a layer each.

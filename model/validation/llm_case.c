@@ -395,7 +395,8 @@ static enum dist_error fill_layout(struct llm_case *made,
 {
 	const struct llm_row *row = made->row;
 	struct llm_layout *l = &made->layout;
-	const char *option = "", *recompute = row->recompute;
+	const char *recompute = row->recompute;
+	struct dist__refusal refusal;
 	enum dist_error error;
 
 	llm_layout_init(l);
@@ -420,13 +421,10 @@ static enum dist_error fill_layout(struct llm_case *made,
 	    recipe->offload_layers <= made->model.layers / l->pp)
 		l->offload_layers = recipe->offload_layers;
 	made->scale = mend_batch(l);
-	error = llm_layout_complete(l, &made->model, &option, message);
-	if (error) {
-		struct dist_message said = *message;
-
+	error = llm_layout_complete(l, &made->model, &refusal);
+	if (error)
 		snprintf(message->text, sizeof message->text, "%s: %.100s",
-			 option, said.text);
-	}
+			 refusal.option, refusal.message.text);
 	return error;
 }
 

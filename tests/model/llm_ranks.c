@@ -70,12 +70,12 @@ static void run(struct trial *t)
 	const struct llm_run asked = {&t->work, &device, &pace, NULL};
 	struct workload_result *result = simulate_memory(sizeof *result);
 	struct workload_setup setup;
-	struct dist_message message;
+	struct dist__refusal refusal;
 
 	if (t->work.layout.global_batch < t->work.layout.dp)
 		t->work.layout.global_batch = t->work.layout.dp;
-	cr_assert_eq(llm_setup_init(&setup, &asked, &t->arguments, &message),
-		     DIST_OK, "%s", message.text);
+	cr_assert_eq(llm_setup_init(&setup, &asked, &t->arguments, &refusal),
+		     DIST_OK, "%s", refusal.message.text);
 	setup.job.contents = WORKLOAD_PHANTOM;
 	setup.job.result = result;
 	if (t->silent)

@@ -37,7 +37,7 @@ static void expect_equal(double alone_ms, double bucket_cap_mb,
 	struct workload_arguments arguments = {.seed = 0};
 	struct workload_result result = {0};
 	struct workload_setup setup;
-	struct dist_message message;
+	struct dist__refusal refusal;
 	struct step step = {
 		.model = &setup.model,
 		.alone_ms = alone_ms,
@@ -56,8 +56,8 @@ static void expect_equal(double alone_ms, double bucket_cap_mb,
 		.batch = 1, .flops = 1, .step_ms = alone_ms, .job = job};
 	arguments.bucket_cap_mb = bucket_cap_mb;
 	cr_assert_eq(workload_setup_init(&setup, &workload_ddp_step, &arguments,
-					 "", &message),
-		     DIST_OK, "%s", message.text);
+					 "", &refusal),
+		     DIST_OK, "%s", refusal.message.text);
 	setup.job.contents = WORKLOAD_PHANTOM;
 	setup.job.result = &result;
 	cr_assert_eq(dist_launch(&options, workload_rank, &setup.job),

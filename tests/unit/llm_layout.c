@@ -44,24 +44,23 @@ TestSuite(llm_layout, .init = start);
 
 static void legal(struct llm_layout *l)
 {
-	struct dist_message message = {""};
-	const char *option = "";
+	struct dist__refusal refusal;
 
-	cr_assert_eq(llm_layout_complete(l, &model, &option, &message), DIST_OK,
-		     "%s: %s", option, message.text);
+	cr_assert_eq(llm_layout_complete(l, &model, &refusal), DIST_OK,
+		     "%s: %s", refusal.option, refusal.message.text);
 }
 
 /* Layout l is refused because of option, and the message says `values`. */
 static void refused(struct llm_layout l, const char *option, const char *values)
 {
-	struct dist_message message = {""};
-	const char *found = "";
+	struct dist__refusal refusal;
 
-	cr_assert_eq(llm_layout_complete(&l, &model, &found, &message),
+	cr_assert_eq(llm_layout_complete(&l, &model, &refusal),
 		     DIST_ERR_INVALID_ARGUMENT);
-	cr_expect_str_eq(found, option, "%s: %s", found, message.text);
-	cr_expect(strstr(message.text, values), "no \"%s\" in: %s", values,
-		  message.text);
+	cr_expect_str_eq(refusal.option, option, "%s: %s", refusal.option,
+			 refusal.message.text);
+	cr_expect(strstr(refusal.message.text, values), "no \"%s\" in: %s",
+		  values, refusal.message.text);
 }
 
 Test(llm_layout, a_legal_layout_gets_its_data_parallel_ranks)

@@ -35,11 +35,10 @@ static struct llm_device device_of(const char *gpu)
 
 static void complete(struct llm_layout *l, const struct llm_architecture *model)
 {
-	struct dist_message message = {""};
-	const char *option = "";
+	struct dist__refusal refusal;
 
-	cr_assert_eq(llm_layout_complete(l, model, &option, &message), DIST_OK,
-		     "%s: %s", option, message.text);
+	cr_assert_eq(llm_layout_complete(l, model, &refusal), DIST_OK, "%s: %s",
+		     refusal.option, refusal.message.text);
 }
 
 static struct llm_memory hold(const struct llm_architecture *model,

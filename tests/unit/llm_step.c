@@ -50,14 +50,13 @@ TestSuite(llm_step, .fini = tear_down);
 
 static struct llm_answer answer(void)
 {
-	const char *option = "";
+	struct dist__refusal refusal;
 	struct llm_pace pace;
 	struct llm_answer got;
 	struct llm_work work;
 
-	cr_assert_eq(
-		llm_layout_complete(&s.layout, &s.model, &option, &message),
-		DIST_OK, "%s: %s", option, message.text);
+	cr_assert_eq(llm_layout_complete(&s.layout, &s.model, &refusal),
+		     DIST_OK, "%s: %s", refusal.option, refusal.message.text);
 	pace = llm_pace_of(&s.device, s.layout.precision);
 	cr_assert_eq(llm_work_init(&work, &s.model, &s.layout, &s.device, &pace,
 				   &message),

@@ -11,14 +11,14 @@ static struct llm_work describe_model(const struct llm_architecture *model,
 				      struct llm_layout l)
 {
 	struct dist_message message = {""};
-	const char *option = "";
+	struct dist__refusal refusal;
 	struct llm_device device;
 	struct llm_work work;
 
 	cr_assert_eq(llm_device_find(&device, "H100", &message), DIST_OK, "%s",
 		     message.text);
-	cr_assert_eq(llm_layout_complete(&l, model, &option, &message), DIST_OK,
-		     "%s: %s", option, message.text);
+	cr_assert_eq(llm_layout_complete(&l, model, &refusal), DIST_OK,
+		     "%s: %s", refusal.option, refusal.message.text);
 	cr_assert_eq(llm_work_init(&work, model, &l, &device, &as_measured,
 				   &message),
 		     DIST_OK, "%s", message.text);

@@ -147,14 +147,14 @@ struct trial {
 static void judge(struct trial *t, const char *name, char *model,
 		  const char *gpu, int ranks)
 {
-	struct dist_message message;
+	struct dist__refusal refusal;
 
 	t->arguments.model = model;
 	cr_assert_eq(workload_setup_init(&t->setup, workload_find(name),
-					 &t->arguments, gpu, &message),
-		     DIST_OK, "%s", message.text);
-	cr_assert_null(workload_misfit(&t->setup.job, ranks, &message), "%s",
-		       message.text);
+					 &t->arguments, gpu, &refusal),
+		     DIST_OK, "%s", refusal.message.text);
+	cr_assert_eq(workload_check(&t->setup.job, ranks, &refusal), DIST_OK,
+		     "%s", refusal.message.text);
 	physics_judge(&t->setup, ranks, &t->physics);
 	workload_setup_release(&t->setup);
 }

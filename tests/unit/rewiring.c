@@ -123,13 +123,12 @@ static bool reads(int option, const char *word)
 {
 	struct rewiring_arguments arguments = {{NULL}};
 	struct dist__link_overrides terms = {.name = ""};
-	struct dist_message message;
+	struct dist__refusal refusal;
 	char text[64], links[DIST__LINKS_SIZE];
 
 	snprintf(text, sizeof text, "%s", word);
 	arguments.text[option] = text;
-	return rewiring_read(&arguments, &terms, links, NULL, &message) ==
-	       DIST_OK;
+	return rewiring_read(&arguments, &terms, links, &refusal) == DIST_OK;
 }
 
 static void expect_change(struct dist__change got, double value, bool is_factor)
@@ -145,8 +144,9 @@ Test(rewiring, words_of_options_are_read_again)
 	struct rewiring_arguments arguments = {.text = {inter, [3] = intra}};
 	struct dist__link_overrides terms = {.name = ""}, again;
 	struct dist_message message = {""};
+	struct dist__refusal refusal;
 
-	cr_assert_eq(rewiring_read(&arguments, &terms, links, NULL, &message),
+	cr_assert_eq(rewiring_read(&arguments, &terms, links, &refusal),
 		     DIST_OK);
 	cr_expect_str_eq(links, "inter-bandwidth 100G, intra-latency x0.5");
 	cr_assert_eq(dist__link_overrides_read(&again, links, &message),
