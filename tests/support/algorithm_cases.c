@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +36,10 @@ static const struct kind kinds[] = {
 
 struct walk {
 	int world_size;
-	pthread_mutex_t lock; /* of outcome and entered */
 	struct algorithm_outcome outcome;
 	int entered; /* ranks that came to the barriers so far, all together */
 	/* Of the case being run, by rank; ranks meet between the cases. */
 	uint64_t digests[MAX_WORLD];
-	pthread_barrier_t between;
 };
 
 /* One rank on its way through the table. */
@@ -200,7 +197,6 @@ static void fail(struct walker *w, const struct algorithm_case *c,
 {
 	struct algorithm_outcome *outcome = &w->walk->outcome;
 
-	pthread_mutex_lock(&w->walk->lock);
 	if (outcome->failures++ == 0)
 		snprintf(outcome->first, sizeof outcome->first,
 			 "%s %s, rank %d of %d, layout %u, numel %zu, %s %s, "
@@ -209,7 +205,6 @@ static void fail(struct walker *w, const struct algorithm_case *c,
 			 w->rank, c->world_size, c->seq % ALGORITHM_LAYOUTS,
 			 c->tensor.numel, dist_dtype_name(kind->dtype),
 			 dist_reduce_op_name(kind->op), c->root, what, detail);
-	pthread_mutex_unlock(&w->walk->lock);
 }
 
 /* What this rank must hold afterwards in element i. */
@@ -291,11 +286,11 @@ static void run_case(struct walker *w, const struct dist__algorithm *algorithm,
 	w->walk->digests[w->rank] =
 		dist__hash_bytes(DIST__HASH_BEGIN, w->data, bytes);
 	check(w, &c, kind);
-	pthread_barrier_wait(&w->walk->between);
+	loop_meet(w->transport);
 	check_equal(w, &c, kind);
 	if (w->rank == 0)
 		w->walk->outcome.cases++;
-	pthread_barrier_wait(&w->walk->between);
+	loop_meet(w->transport);
 }
 
 /* ---- the table -------------------------------------------------------- */
@@ -321,19 +316,12 @@ static void walk_barriers(struct walker *w,
 				   .root = -1};
 
 	for (int i = 1; i <= 20; i++) {
-		int entered;
-
 		c.seq = w->seq++;
-		pthread_mutex_lock(&walk->lock);
 		walk->entered++;
-		pthread_mutex_unlock(&walk->lock);
 		if (algorithm_case_run(&c, w->transport, w->rank))
 			fail(w, &c, &kinds[0], "error", 0);
-		pthread_mutex_lock(&walk->lock);
-		entered = walk->entered;
-		pthread_mutex_unlock(&walk->lock);
-		if (entered < i * walk->world_size)
-			fail(w, &c, &kinds[0], "left early", entered);
+		if (walk->entered < i * walk->world_size)
+			fail(w, &c, &kinds[0], "left early", walk->entered);
 	}
 }
 
@@ -379,11 +367,7 @@ struct algorithm_outcome algorithm_cases_walk(int world_size)
 	struct walk walk = {.world_size = world_size};
 	struct loop_report report;
 
-	pthread_mutex_init(&walk.lock, NULL);
-	pthread_barrier_init(&walk.between, NULL, (unsigned)world_size);
 	report = loop_run(&options, walk_rank, &walk);
-	pthread_barrier_destroy(&walk.between);
-	pthread_mutex_destroy(&walk.lock);
 	if (report.left_over && walk.outcome.failures++ == 0)
 		snprintf(walk.outcome.first, sizeof walk.outcome.first,
 			 "%zu requests left over", report.left_over);

@@ -1,12 +1,11 @@
 #include "tests/support/loop_transport.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Small stacks are kept for the next threads: the C library unmaps those beyond
- * 40 MiB in all, and a test starts a hundred thousand. */
+#include "sim/engine/own_stack.h"
+
 #define STACK_BYTES ((size_t)1 << 20)
 
 struct dist__request {
@@ -25,35 +24,30 @@ struct loop_rank {
 	void (*rank_main)(struct dist__transport *transport, int rank,
 			  void *arg);
 	void *arg;
-	pthread_t thread;
-	pthread_cond_t moved;
+	struct own_context *context;
 	int rank;
 	int calls;
 	int sends, receives; /* in flight */
 	double clock_ns;
 	struct dist__request *posted;  /* in flight, not matched; own ones */
 	struct dist__request *waiting; /* the request it blocks on */
+	bool meeting;                  /* blocks in loop_meet */
 	bool gone;                     /* rank_main returned */
 };
 
 struct loop {
 	struct loop_options options;
 	struct loop_report report;
-	pthread_mutex_t lock; /* of everything below and in the ranks */
-	bool broken;          /* a rank failed: nobody hears of anybody */
-	bool stuck;           /* no rank can ever move */
+	struct own_context turns; /* of whoever called loop_run */
+	bool broken;              /* a rank failed: nobody hears of anybody */
+	bool stuck;               /* no rank can ever move */
+	int num_meeting;
 	struct loop_rank *ranks;
 };
 
 static struct loop_rank *rank_of(struct dist__transport *t)
 {
 	return (struct loop_rank *)t;
-}
-
-static void wake_all(struct loop *loop)
-{
-	for (int i = 0; i < loop->options.world_size; i++)
-		pthread_cond_signal(&loop->ranks[i].moved);
 }
 
 /* ---- matching --------------------------------------------------------- */
@@ -123,13 +117,11 @@ static void complete(struct dist__request *send, struct dist__request *recv)
 	send->done = recv->done = true;
 	report->messages++;
 	report->bytes += send->m.bytes;
-	pthread_cond_signal(&send->owner->moved);
-	pthread_cond_signal(&recv->owner->moved);
 }
 
 /* ---- the slots -------------------------------------------------------- */
 
-/* Counts a call, and fails it if it is the one meant to fail. Locked. */
+/* Counts a call, and fails it if it is the one meant to fail. */
 static enum dist_error count_call(struct loop_rank *r)
 {
 	struct loop *loop = r->loop;
@@ -139,7 +131,6 @@ static enum dist_error count_call(struct loop_rank *r)
 	if (options->fail_call == r->calls && options->fail_rank == r->rank) {
 		loop->report.failed = true;
 		loop->broken = true;
-		wake_all(loop);
 		return DIST_ERR_IO;
 	}
 	return loop->broken ? DIST_ERR_PEER_LOST : DIST_OK;
@@ -168,7 +159,6 @@ static enum dist_error post(struct dist__transport *t,
 	assert(request);
 	assert(m->peer >= 0 && m->peer < r->loop->options.world_size);
 	assert(m->peer != r->rank);
-	pthread_mutex_lock(&r->loop->lock);
 	if (is_send && r->loop->options.clock)
 		r->clock_ns += r->loop->options.clock->overhead_ns;
 	*request = (struct dist__request){.owner = r,
@@ -187,7 +177,6 @@ static enum dist_error post(struct dist__transport *t,
 				 is_send ? partner : request);
 		}
 	}
-	pthread_mutex_unlock(&r->loop->lock);
 	if (error)
 		free(request);
 	else
@@ -209,42 +198,51 @@ static enum dist_error loop_irecv(struct dist__transport *t,
 	return post(t, m, false, request);
 }
 
-/* Returns whether every rank is gone or blocks on a request that is not done:
- * then no one is left to do it. Locked. */
-static bool nobody_moves(const struct loop *loop)
+static bool can_move(const struct loop_rank *r)
 {
-	for (int i = 0; i < loop->options.world_size; i++) {
-		const struct loop_rank *r = &loop->ranks[i];
+	const struct loop *loop = r->loop;
 
-		if (!r->gone && (!r->waiting || r->waiting->done))
-			return false;
-	}
-	return true;
+	if (r->meeting)
+		return false;
+	return !r->waiting || r->waiting->done || loop->broken || loop->stuck;
 }
 
-/* Blocks until request is done; returns how it ended. Locked. */
+/* Lets the others have their turns until this rank can move. */
+static void let_others_move(struct loop_rank *r)
+{
+	dist__own_context_switch(r->context, &r->loop->turns, false);
+}
+
+/* Blocks until request is done; returns how it ended. */
 static enum dist_error block(struct loop_rank *r, struct dist__request *request,
 			     int64_t deadline_ns)
 {
-	struct loop *loop = r->loop;
-
 	r->waiting = request;
-	while (!request->done && !loop->broken && !loop->stuck &&
-	       (double)deadline_ns > r->clock_ns) {
-		if (nobody_moves(loop)) {
-			loop->stuck = true;
-			wake_all(loop);
-		} else {
-			pthread_cond_wait(&r->moved, &loop->lock);
-		}
-	}
+	if (!can_move(r) && (double)deadline_ns > r->clock_ns)
+		let_others_move(r);
 	r->waiting = NULL;
 	if (request->done)
 		return request->error;
-	if (loop->broken)
+	if (r->loop->broken)
 		return DIST_ERR_PEER_LOST;
 	return deadline_ns == DIST_TIMEOUT_NEVER ? DIST_ERR_DEADLOCK
 						 : DIST_ERR_TIMEOUT;
+}
+
+void loop_meet(struct dist__transport *t)
+{
+	struct loop_rank *r = rank_of(t);
+	struct loop *loop = r->loop;
+	int n = loop->options.world_size;
+
+	r->meeting = true;
+	if (++loop->num_meeting < n) {
+		let_others_move(r);
+		return;
+	}
+	loop->num_meeting = 0;
+	for (int i = 0; i < n; i++)
+		loop->ranks[i].meeting = false;
 }
 
 static enum dist_error loop_wait(struct dist__transport *t,
@@ -252,40 +250,25 @@ static enum dist_error loop_wait(struct dist__transport *t,
 				 int64_t deadline_ns)
 {
 	struct loop_rank *r = rank_of(t);
-	enum dist_error error, ended;
+	enum dist_error error = count_call(r);
+	enum dist_error ended = block(r, request, deadline_ns);
 
-	pthread_mutex_lock(&r->loop->lock);
-	error = count_call(r);
-	ended = block(r, request, deadline_ns);
 	if (request->done && request->time_ns > r->clock_ns)
 		r->clock_ns = request->time_ns;
 	unlink_request(request);
 	count_in_flight(r, request->is_send, -1);
-	pthread_mutex_unlock(&r->loop->lock);
 	free(request);
 	return error == DIST_ERR_IO ? error : ended;
 }
 
 static bool loop_test(struct dist__transport *t, struct dist__request *request)
 {
-	struct loop_rank *r = rank_of(t);
-	bool done;
-
-	pthread_mutex_lock(&r->loop->lock);
-	done = request && (request->done || r->loop->broken);
-	pthread_mutex_unlock(&r->loop->lock);
-	return done;
+	return request && (request->done || rank_of(t)->loop->broken);
 }
 
 static int64_t loop_now_ns(struct dist__transport *t)
 {
-	struct loop_rank *r = rank_of(t);
-	int64_t now;
-
-	pthread_mutex_lock(&r->loop->lock);
-	now = (int64_t)r->clock_ns;
-	pthread_mutex_unlock(&r->loop->lock);
-	return now;
+	return (int64_t)rank_of(t)->clock_ns;
 }
 
 static void loop_charge_reduce(struct dist__transport *t, size_t bytes)
@@ -293,21 +276,14 @@ static void loop_charge_reduce(struct dist__transport *t, size_t bytes)
 	struct loop_rank *r = rank_of(t);
 	const struct dist__cost *cost = r->loop->options.clock;
 
-	pthread_mutex_lock(&r->loop->lock);
 	if (cost)
 		r->clock_ns += (double)bytes * cost->gamma_ns_per_byte;
-	pthread_mutex_unlock(&r->loop->lock);
 }
 
 static void loop_abort(struct dist__transport *t, uint32_t group)
 {
-	struct loop_rank *r = rank_of(t);
-
 	(void)group;
-	pthread_mutex_lock(&r->loop->lock);
-	r->loop->broken = true;
-	wake_all(r->loop);
-	pthread_mutex_unlock(&r->loop->lock);
+	rank_of(t)->loop->broken = true;
 }
 
 static void loop_charge_copy(struct dist__transport *t,
@@ -335,40 +311,33 @@ static const struct dist__transport_ops loop_ops = {
 
 /* ---- running ---------------------------------------------------------- */
 
-static void *run_rank(void *arg)
+static void run_rank(void *arg)
 {
 	struct loop_rank *r = arg;
 	struct loop *loop = r->loop;
 
 	r->rank_main(&r->base, r->rank, r->arg);
-	pthread_mutex_lock(&loop->lock);
 	r->gone = true;
-	if (nobody_moves(loop)) {
-		loop->stuck = true;
-		wake_all(loop);
-	}
 	if (r->clock_ns > loop->report.ended_ns)
 		loop->report.ended_ns = r->clock_ns;
 	loop->report.left_over += (size_t)(r->sends + r->receives);
-	pthread_mutex_unlock(&loop->lock);
-	return NULL;
+	dist__own_context_switch(r->context, &loop->turns, true);
 }
 
-/* Runs all ranks until the last one is through. */
-static void run_ranks(struct loop *loop)
+/* Gives each rank that can move a turn; returns whether there was one. */
+static bool give_turns(struct loop *loop)
 {
-	int n = loop->options.world_size, failed = 0;
-	pthread_attr_t attributes;
+	bool moved = false;
 
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	for (int i = 0; i < n; i++)
-		failed |= pthread_create(&loop->ranks[i].thread, &attributes,
-					 run_rank, &loop->ranks[i]);
-	assert(!failed);
-	for (int i = 0; i < n; i++)
-		pthread_join(loop->ranks[i].thread, NULL);
-	pthread_attr_destroy(&attributes);
+	for (int i = 0; i < loop->options.world_size; i++) {
+		struct loop_rank *r = &loop->ranks[i];
+
+		if (r->gone || !can_move(r))
+			continue;
+		dist__own_context_switch(&loop->turns, r->context, false);
+		moved = true;
+	}
+	return moved;
 }
 
 struct loop_report loop_run(const struct loop_options *options,
@@ -381,19 +350,28 @@ struct loop_report loop_run(const struct loop_options *options,
 
 	loop.ranks = calloc((size_t)n, sizeof *loop.ranks);
 	assert(loop.ranks);
-	pthread_mutex_init(&loop.lock, NULL);
 	for (int i = 0; i < n; i++) {
-		loop.ranks[i] = (struct loop_rank){.base.ops = &loop_ops,
-						   .loop = &loop,
-						   .rank_main = rank_main,
-						   .arg = arg,
-						   .rank = i};
-		pthread_cond_init(&loop.ranks[i].moved, NULL);
+		struct loop_rank *r = &loop.ranks[i];
+
+		*r = (struct loop_rank){
+			.base.ops = &loop_ops,
+			.loop = &loop,
+			.rank_main = rank_main,
+			.arg = arg,
+			.context = dist__own_context_new(STACK_BYTES),
+			.rank = i};
+		assert(r->context);
+		dist__own_context_begin(r->context, run_rank, r);
 	}
-	run_ranks(&loop);
-	for (int i = 0; i < n; i++)
-		pthread_cond_destroy(&loop.ranks[i].moved);
-	pthread_mutex_destroy(&loop.lock);
+	while (give_turns(&loop))
+		;
+	loop.stuck = true;
+	while (give_turns(&loop))
+		;
+	for (int i = 0; i < n; i++) {
+		assert(loop.ranks[i].gone);
+		dist__own_context_free(loop.ranks[i].context);
+	}
 	free(loop.ranks);
 	return loop.report;
 }

@@ -1,6 +1,6 @@
 /*
- * loop_transport.h - ranks as threads of this process, and a transport between
- * them: a test double for coll/, without a world.
+ * loop_transport.h - ranks that take turns on one thread, and a transport
+ * between them: a test double for coll/, without a world.
  *
  * A message is checked (size, fingerprint) and copied at the moment when both
  * its ends are posted. With a clock, each rank has its own virtual time, and a
@@ -39,11 +39,15 @@ struct loop_report {
 	bool failed;       /* fail_call was reached */
 };
 
-/* loop_run runs rank_main on a thread for each rank and waits for all of them.
- * The transport is the rank's until rank_main returns. */
+/* loop_run runs rank_main on a stack for each rank, from rank 0 on whichever
+ * can move, until all have returned. The transport is the rank's until
+ * rank_main returns. */
 struct loop_report loop_run(const struct loop_options *options,
 			    void (*rank_main)(struct dist__transport *transport,
 					      int rank, void *arg),
 			    void *arg);
+
+/* loop_meet returns when every rank of the loop has come to it. */
+void loop_meet(struct dist__transport *transport);
 
 #endif
