@@ -357,7 +357,7 @@ static int fill_devices(struct dist__rows *table)
 	struct dist_message message;
 	size_t num;
 
-	if (llm_device_list(&devices, &num, &message))
+	if (llm_device_list(&devices, &num, true, &message))
 		return refuse("list", "%s", message.text);
 	for (size_t i = 0; i < num; i++)
 		add_device(table, &devices[i]);

@@ -124,7 +124,8 @@ static enum dist_error read_published(struct gpu *gpu,
 				      struct dist_message *message)
 {
 	struct llm_device device;
-	enum dist_error error = llm_device_find(&device, gpu->name, message);
+	enum dist_error error =
+		llm_device_published(&device, gpu->name, message);
 
 	gpu->memory_bytes = llm_device_name_gb(gpu->name) * GIB;
 	if (error == DIST_ERR_INVALID_ARGUMENT) {
@@ -145,7 +146,6 @@ static enum dist_error read_published(struct gpu *gpu,
 				   device.peak[peaks[i].peak] / 1e12,
 				   device.name, " ", what);
 		}
-	llm_device_release(&device);
 	return DIST_OK;
 }
 

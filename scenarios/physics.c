@@ -45,7 +45,7 @@ static double highest_peak(char *text, size_t size)
 	double highest = 0;
 	size_t num;
 
-	if (llm_device_list(&devices, &num, &message))
+	if (llm_device_list(&devices, &num, false, &message))
 		return 0;
 	for (size_t i = 0; i < num; i++)
 		for (int p = 0; p < LLM_PRECISIONS; p++) {

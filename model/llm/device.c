@@ -254,7 +254,7 @@ static size_t find_kin(struct llm_device kin[KIN], const struct row *rows,
 	return num;
 }
 
-/* Fills device from row, and what kernels reach from it and its kin. */
+/* Fills in what kernels reach on row's device, and on its kin. */
 static enum dist_error complete(struct llm_device *device,
 				const struct row *rows, size_t num_rows,
 				const struct row *row,
@@ -266,30 +266,35 @@ static enum dist_error complete(struct llm_device *device,
 
 	for (size_t i = 0; i < num; i++)
 		list[i] = &kin[i];
-	fill(device, row);
 	return llm_efficiency_set(device, list, num, measured, NULL);
 }
 
-/* Fills devices from `wanted` of all rows. */
-static enum dist_error complete_all(struct llm_device *devices,
-				    const struct row *rows, size_t num_rows,
-				    const struct row *wanted, size_t num,
-				    struct dist_message *message)
+/* Fills devices from `num` rows of the catalogue; reached: also with what
+ * kernels reach. */
+static enum dist_error fill_all(struct llm_device *devices,
+				const struct tsv_table *catalogue,
+				const struct row *wanted, size_t num,
+				bool reached, struct dist_message *message)
 {
 	struct llm_measured measured;
-	enum dist_error error = llm_measured_load(&measured, message);
+	enum dist_error error;
 
+	for (size_t i = 0; i < num; i++)
+		fill(devices + i, wanted + i);
+	if (!reached)
+		return DIST_OK;
+	error = llm_measured_load(&measured, message);
 	if (error)
 		return error;
 	for (size_t i = 0; i < num && !error; i++)
-		error = complete(devices + i, rows, num_rows, wanted + i,
-				 &measured);
+		error = complete(devices + i, catalogue->rows,
+				 catalogue->num_rows, wanted + i, &measured);
 	llm_measured_release(&measured);
 	return error;
 }
 
 enum dist_error llm_device_list(struct llm_device **devices, size_t *num,
-				struct dist_message *message)
+				bool reached, struct dist_message *message)
 {
 	struct tsv_table tsv;
 	enum dist_error error = load(&tsv, message);
@@ -299,8 +304,8 @@ enum dist_error llm_device_list(struct llm_device **devices, size_t *num,
 	if (error)
 		return error;
 	*devices = calloc(tsv.num_rows + 1, sizeof **devices);
-	error = *devices ? complete_all(*devices, tsv.rows, tsv.num_rows,
-					tsv.rows, tsv.num_rows, message)
+	error = *devices ? fill_all(*devices, &tsv, tsv.rows, tsv.num_rows,
+				    reached, message)
 			 : DIST_ERR_NO_MEMORY;
 	*num = *devices ? tsv.num_rows : 0;
 	if (error) {
@@ -319,8 +324,8 @@ void llm_device_list_release(struct llm_device *devices, size_t num)
 	free(devices);
 }
 
-enum dist_error llm_device_find(struct llm_device *device, const char *name,
-				struct dist_message *message)
+static enum dist_error find(struct llm_device *device, const char *name,
+			    bool reached, struct dist_message *message)
 {
 	struct tsv_table tsv;
 	const struct row *row;
@@ -330,11 +335,23 @@ enum dist_error llm_device_find(struct llm_device *device, const char *name,
 	if (error)
 		return error;
 	row = find_row(tsv.rows, tsv.num_rows, name);
-	error = row ? complete_all(device, tsv.rows, tsv.num_rows, row, 1,
-				   message)
+	error = row ? fill_all(device, &tsv, row, 1, reached, message)
 		    : refuse_name(tsv.rows, tsv.num_rows, name, message);
 	dist__tsv_release(&tsv);
 	return error;
+}
+
+enum dist_error llm_device_find(struct llm_device *device, const char *name,
+				struct dist_message *message)
+{
+	return find(device, name, true, message);
+}
+
+enum dist_error llm_device_published(struct llm_device *device,
+				     const char *name,
+				     struct dist_message *message)
+{
+	return find(device, name, false, message);
 }
 
 void llm_device_release(struct llm_device *device)

@@ -99,6 +99,12 @@ DIST_MUST_CHECK enum dist_error llm_device_find(struct llm_device *device,
 						struct dist_message *message);
 void llm_device_release(struct llm_device *device);
 
+/* llm_device_published is llm_device_find without what kernels reach, which
+ * takes most of its time: nothing of device is to be released. */
+DIST_MUST_CHECK enum dist_error
+llm_device_published(struct llm_device *device, const char *name,
+		     struct dist_message *message);
+
 /* llm_device_is_kind returns whether the GPU called name has the kind and form
  * in asked, of any memory size; without a form asked means SXM.
  * llm_device_name_gb returns the memory size in a name; 0: none. */
@@ -106,9 +112,10 @@ bool llm_device_is_kind(const char *name, const char *asked);
 double llm_device_name_gb(const char *name);
 
 /* llm_device_list reads the whole catalogue, which llm_device_list_release
- * frees. Errors: as llm_device_find. */
+ * frees; without what kernels reach unless `reached`. Errors: as
+ * llm_device_find. */
 DIST_MUST_CHECK enum dist_error llm_device_list(struct llm_device **devices,
-						size_t *num,
+						size_t *num, bool reached,
 						struct dist_message *message);
 void llm_device_list_release(struct llm_device *devices, size_t num);
 

@@ -93,7 +93,8 @@ Test(llm_device, computes_no_faster_than_its_peak)
 	struct dist_message message;
 	size_t num;
 
-	cr_assert(eq(int, llm_device_list(&all, &num, &message), DIST_OK));
+	cr_assert(
+		eq(int, llm_device_list(&all, &num, true, &message), DIST_OK));
 	cr_assert(eq(sz, num, 42));
 	for (size_t i = 0; i < num; i++) {
 		device = all[i];
