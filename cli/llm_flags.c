@@ -67,6 +67,8 @@ void llm_flags_layout(const struct llm_layout *layout, char *text, size_t size)
 	append_count(&all, "shard-ranks", layout->shard_ranks, 0);
 	if (!layout->reshard)
 		append(&all, " --keep-parameters");
+	if (layout->defer_sums)
+		append(&all, " --no-sync");
 	if (layout->tp > 1 && !layout->sequence)
 		append(&all, " --no-sequence-parallel");
 	if (layout->gather_cp)
@@ -74,8 +76,9 @@ void llm_flags_layout(const struct llm_layout *layout, char *text, size_t size)
 	if (layout->attention != usual.attention)
 		append(&all, " --attention %s",
 		       llm_attention_library_name(layout->attention));
-	if (layout->fused_loss)
+	if (layout->fused_loss && layout->loss_chunks == 0)
 		append(&all, " --fused-loss");
+	append_count(&all, "loss-chunks", layout->loss_chunks, 0);
 	if (layout->lora)
 		append(&all, " --lora");
 	append_count(&all, "offload-layers", layout->offload_layers, 0);
@@ -187,6 +190,8 @@ static const char *titan_lacks(const struct llm_layout *layout, int layers)
 		return "sums of gradients in 16 bits";
 	if (layout->fused_loss)
 		return "a loss by one kernel";
+	if (layout->defer_sums)
+		return "gradients that are summed late";
 	if (layout->lora || layout->offload_layers > 0)
 		return layout->lora ? "LoRA" : "offloaded activations";
 	return NULL;
@@ -301,6 +306,10 @@ static const char *megatron_lacks(const struct llm_layout *layout)
 		return "recomputation of a dense layer's activation alone";
 	if (layout->lora)
 		return "LoRA";
+	if (layout->loss_chunks > 0)
+		return "a loss in chunks";
+	if (layout->defer_sums)
+		return "FSDP's gradients that are summed late";
 	return NULL;
 }
 

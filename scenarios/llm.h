@@ -64,8 +64,10 @@ struct llm_arguments {
 	const char *shard;   /* ddp, zero1, zero2, fsdp, hsdp */
 	int shard_ranks;     /* of hsdp */
 	int keep_parameters; /* fsdp: no gather again in backward */
+	int no_sync;         /* fsdp: gradients whole until the last
+				micro-batch */
 	int no_sequence;     /* no sequence parallelism */
-	int fused_loss;
+	int fused_loss, loss_chunks;
 	const char *context;   /* ring, gather */
 	const char *schedule;  /* gpipe, 1f1b, zero-bubble */
 	const char *recompute; /* none, selective, operators, full, auto */

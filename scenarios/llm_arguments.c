@@ -46,6 +46,9 @@ const struct option llm_options[] = {
 	 .help = "ranks of a shard group of hsdp or zero1", RANKS},
 	{"keep-parameters", SWITCH, AT(keep_parameters), NULL,
 	 .help = "fsdp: keep parameters from forward to backward"},
+	{"no-sync", SWITCH, AT(no_sync), NULL,
+	 .help = "fsdp: sum gradients in the last micro-batch alone, and hold "
+		 "them whole until then"},
 	{"no-sequence-parallel", SWITCH, AT(no_sequence), NULL,
 	 .help = "every tp rank computes all norms"},
 	{"context", CHOICE, AT(context), "ring|gather",
@@ -103,9 +106,13 @@ const struct option llm_options[] = {
 		 "memory",
 	 .usual = "fastest"},
 	{"fused-loss", SWITCH, AT(fused_loss), NULL,
-	 .help = "one kernel makes the loss of logits, and their gradient in "
-		 "their place, as flash-attn and Liger have it",
+	 .help = "one kernel makes the loss of logits, one their gradient, as "
+		 "flash-attn has it",
 	 .also = "cross-entropy-loss-fusion"},
+	{"loss-chunks", COUNT, AT(loss_chunks), "N",
+	 .help = "loss and gradient are made in N parts, each gradient in the "
+		 "place of its logits, as Liger has it",
+	 .usual = "none", RANKS, .also = "lmhead-chunks"},
 	{"lora", SWITCH, AT(lora), NULL,
 	 .help = "freeze the weights and train adapters"},
 	{"overlap", OPTION_TEXT, AT(overlap), "WHAT,...",
@@ -182,9 +189,10 @@ static void set_choices(struct llm_layout *layout,
 	if (a->attention)
 		layout->attention = llm_attention_library_find(a->attention);
 	layout->lora = a->lora;
-	layout->fused_loss = a->fused_loss;
+	layout->fused_loss = a->fused_loss || a->loss_chunks > 0;
 	layout->no_headroom = a->no_headroom;
 	layout->reshard = !a->keep_parameters;
+	layout->defer_sums = a->no_sync;
 	layout->sequence = !a->no_sequence;
 	layout->gather_cp = a->context && strcmp(a->context, "gather") == 0;
 	if (a->imbalance > 0)
@@ -276,6 +284,7 @@ enum dist_error llm_arguments_layout(const struct llm_arguments *a, int gpus,
 	set(&layout->shard_ranks, a->shard_ranks);
 	set(&layout->recompute_layers, a->recompute_layers);
 	set(&layout->offload_layers, a->offload_layers);
+	set(&layout->loss_chunks, a->loss_chunks);
 	layout->seq = SEQ;
 	if (model->positions > 0 && model->positions < SEQ)
 		layout->seq = model->positions;

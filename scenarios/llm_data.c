@@ -45,7 +45,7 @@
 
 static bool is_fsdp(const struct llm *llm)
 {
-	return llm->layout->shard == LLM_FSDP || llm->layout->shard == LLM_HSDP;
+	return llm_layout_is_fsdp(llm->layout);
 }
 
 static bool is_sharded(const struct llm *llm)
@@ -417,7 +417,7 @@ static bool reduces(const struct llm *llm, const struct llm_action *action)
 	bool is_last = action->micro_batch + 1 == order->num;
 	bool each = (llm->layout->shard == LLM_ZERO2 &&
 		     (action->micro_batch + 1) % turn == 0) ||
-		    (is_fsdp(llm) && order->stages == 1);
+		    (is_fsdp(llm) && !llm_fsdp_sums_late(llm->layout));
 
 	if (llm->layout->lora ||
 	    action->way != (llm->layout->schedule == LLM_ZERO_BUBBLE

@@ -162,16 +162,22 @@ static double layer_kept(const struct llm_slice *s)
 
 /* Exponentials in 32 bits are kept, or the logits; logits and their gradient,
  * in 16, are there at once, and once in 32 where one kernel does not make both.
- */
+ * Of a loss in chunks only one chunk's are there, and nothing is kept. */
 static void head_keeps(const struct llm_slice *s)
 {
 	const double logits = s->tokens * s->model->vocab / s->tp;
 	const bool fused = s->layout->fused_loss;
+	const int chunks = s->layout->loss_chunks;
 	struct llm_layer *layer = s->layer;
 
 	layer->activation_bytes = layer->input_bytes =
-		2 * s->own * s->model->hidden * s->element +
-		logits * (fused ? s->element : FLOAT_BYTES);
+		2 * s->own * s->model->hidden * s->element;
+	if (chunks > 0) {
+		layer->working_bytes = logits / chunks * s->element;
+		return;
+	}
+	layer->activation_bytes += logits * (fused ? s->element : FLOAT_BYTES);
+	layer->input_bytes = layer->activation_bytes;
 	layer->working_bytes =
 		logits *
 		((fused ? 1 : 2) * s->element +

@@ -165,6 +165,18 @@ int llm_gradient_sums(const struct llm_layout *layout)
 	return layout->shard == LLM_ZERO2 ? (num + turn - 1) / turn : 1;
 }
 
+bool llm_layout_is_fsdp(const struct llm_layout *layout)
+{
+	return layout->shard == LLM_FSDP || layout->shard == LLM_HSDP;
+}
+
+bool llm_fsdp_sums_late(const struct llm_layout *layout)
+{
+	return llm_layout_is_fsdp(layout) &&
+	       (layout->pp > 1 ||
+		(layout->defer_sums && llm_micro_batches(layout) > 1));
+}
+
 /* ---- legality ---------------------------------------------------------- */
 
 /* One that looks at a layout. */
@@ -397,6 +409,11 @@ static enum dist_error check_data(const struct checker *c)
 					 "micro-batch x dp x pp (interleaved)");
 	if (error)
 		return error;
+	if (l->defer_sums && !llm_layout_is_fsdp(l))
+		return dist__refuse_option(
+			c->refusal, "no-sync",
+			"expected with shard fsdp or hsdp, got %s",
+			llm_shard_name(l->shard));
 	if (l->shard == LLM_HSDP || l->shard_ranks > 0)
 		error = must_divide(c, "shard-ranks", l->shard_ranks, l->dp,
 				    "dp = %d", l->dp);

@@ -62,10 +62,15 @@ struct llm_layout {
 	int vpp;     /* model chunks of a stage */
 	int dp;      /* gpus / (tp x pp x cp); llm_layout_complete sets it */
 	enum llm_shard shard;
-	int shard_ranks; /* HSDP, and ZERO1 in groups; else 0 */
-	bool reshard;    /* FSDP: gather parameters again in backward */
-	bool sequence;   /* sequence parallelism, with tp */
-	bool gather_cp;  /* cp: gather keys and values, no ring */
+	int shard_ranks;  /* HSDP, and ZERO1 in groups; else 0 */
+	bool reshard;     /* FSDP: gather parameters again in backward */
+	bool defer_sums;  /* FSDP: sum gradients in the last micro-batch alone,
+			     and hold them whole until then (no_sync) */
+	bool flat_shards; /* FSDP: what is gathered and summed lies in one
+			     buffer (FSDP1, Megatron-FSDP); FSDP2 copies
+			     parameters out of it, and gradients in */
+	bool sequence;    /* sequence parallelism, with tp */
+	bool gather_cp;   /* cp: gather keys and values, no ring */
 	enum llm_schedule schedule;
 	enum llm_recompute recompute;
 	int recompute_layers;  /* FULL: layers of a stage; 0: all */
@@ -102,6 +107,9 @@ struct llm_layout {
 	bool fused_loss;     /* one kernel makes the loss of logits, one their
 				gradient of these: no exponentials are kept
 				(flash-attn's losses/cross_entropy.py) */
+	int loss_chunks;     /* loss and gradient are made in so many parts,
+				each gradient in the place of its logits
+				(Liger Kernel, llm.q); 0: not so */
 	bool keep_outputs;   /* a stage keeps its outputs until their backward
 				pass, as DeepSpeed does; Megatron frees them */
 	bool whole_sums;     /* all ranks get all summed gradients, though they
@@ -167,6 +175,17 @@ int llm_micro_batches(const struct llm_layout *layout);
  * interleaved schedule).
  */
 int llm_gradient_sums(const struct llm_layout *layout);
+
+/* llm_layout_is_fsdp returns whether parameters are sharded. */
+bool llm_layout_is_fsdp(const struct llm_layout *layout);
+
+/*
+ * llm_fsdp_sums_late returns whether FSDP sums gradients once a step, and holds
+ * them whole until then: as told, and in a pipeline
+ * (torch/distributed/pipelining/stage.py, backward_maybe_with_nosync). Else it
+ * sums in each micro-batch: the default of FSDP1, FSDP2 and torchtitan.
+ */
+bool llm_fsdp_sums_late(const struct llm_layout *layout);
 
 /*
  * llm_layout_complete computes dp, and etp if it is 0, and refuses illegal

@@ -136,21 +136,15 @@ static void count_shards(const struct llm_layout *l, double *dense,
 		*expert = fmax(1, *expert * l->shard_ranks / l->dp);
 }
 
-static bool is_fsdp(const struct llm_layout *l)
-{
-	return l->shard == LLM_FSDP || l->shard == LLM_HSDP;
-}
-
 /* Megatron holds parameters whole, gradients whole in one buffer, and its
  * distributed optimizer a shard of the rest. FSDP's shard of 32 bits is the
- * optimizer's master copy; in a pipeline its gradients are whole until the last
- * micro-batch sums them (torch/distributed/pipelining/stage.py,
- * backward_maybe_with_nosync). */
+ * optimizer's master copy; its gradients are in shards, too, unless they are
+ * summed late. */
 static void set_states(struct llm_memory *m, const struct llm_layout *l,
 		       const struct stage *s)
 {
 	double dense, expert, whole = s->dense + s->expert, shard;
-	const bool sharded = is_fsdp(l);
+	const bool sharded = llm_layout_is_fsdp(l);
 	const double master = 4;
 
 	count_shards(l, &dense, &expert);
@@ -162,8 +156,9 @@ static void set_states(struct llm_memory *m, const struct llm_layout *l,
 		return;
 	m->gradients =
 		l->gradient_bytes *
-		((sharded && l->pp == 1) || l->shard == LLM_ZERO2 ? shard
-								  : whole);
+		((sharded && !llm_fsdp_sums_late(l)) || l->shard == LLM_ZERO2
+			 ? shard
+			 : whole);
 	m->optimizer = sharded ? fmax(0, l->state_bytes - master) * shard
 			       : l->state_bytes *
 					 (l->shard == LLM_DDP ? whole : shard);
@@ -179,7 +174,7 @@ static double gathered(const struct llm_layout *l, const struct stage *s)
 	double layers = l->reshard && l->pp == 1 ? 2 * s->widest + s->head
 						 : s->dense + s->expert;
 
-	if (!is_fsdp(l))
+	if (!llm_layout_is_fsdp(l))
 		return l->shard != LLM_ZERO2 ? 0
 		       : l->vpp > 1          ? l->gradient_bytes * 2 *
 					      (s->dense + s->expert) / l->vpp
@@ -190,7 +185,7 @@ static double gathered(const struct llm_layout *l, const struct stage *s)
 
 static double library_bytes(const struct llm_layout *l)
 {
-	int communicators = 1 /* of all */ + (l->dp * l->cp > 1);
+	int communicators = (l->gpus > 1) /* of all */ + (l->dp * l->cp > 1);
 
 	communicators +=
 		(l->tp > 1) + (l->cp > 1) + (l->ep > 1) + 2 * (l->pp > 1);

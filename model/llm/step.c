@@ -207,8 +207,8 @@ struct layer {
 	struct spent forward, backward;
 	double weights_ns;    /* of backward, what zero-bubble moves */
 	double dense, expert; /* parameters */
-	/* Exposed, of FSDP in a pipeline: of one gather beside forward, and of
-	 * the sum of a step's gradients. */
+	/* Exposed, of FSDP: in a pipeline of one gather beside forward; where
+	 * gradients are summed late, of their sum. */
 	double gather_ns, sum_ns;
 };
 
@@ -243,10 +243,47 @@ static double remade_share(const struct maker *m)
 			  : 0;
 }
 
+/*
+ * What FSDP2 copies beside its calls, on the stream that computes: gathered
+ * parameters into those of the layer, gradients into what is reduced
+ * (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py,
+ * foreach_all_gather_copy_out and foreach_reduce_scatter_copy_in).
+ */
+static void add_copies(const struct maker *m, struct layer *layer)
+{
+	const struct llm_layout *l = m->layout;
+	const struct llm_device *device = m->cluster->device;
+	const double parameters =
+		(m->groups[LLM_DP].ranks > 1 ? layer->dense : 0) +
+		(m->groups[LLM_EXPERT_DP].ranks > 1 ? layer->expert : 0);
+	double out, in;
+
+	if (l->flat_shards)
+		return;
+	out = llm_memory_ns(device, &m->pace,
+			    2.0 * l->parameter_bytes * parameters, 0);
+	in = l->lora ? 0
+		     : llm_memory_ns(device, &m->pace,
+				     (l->parameter_bytes + l->gradient_bytes) *
+					     parameters,
+				     0);
+	if (l->pp > 1) {
+		layer->gather_ns += out;
+	} else {
+		layer->forward.ns[LLM_ELEMENTWISE] += out;
+		layer->backward.ns[LLM_ELEMENTWISE] +=
+			l->reshard ? (1 - remade_share(m)) * out : 0;
+	}
+	if (llm_fsdp_sums_late(l))
+		layer->sum_ns += in;
+	else
+		layer->backward.ns[LLM_ELEMENTWISE] += in;
+}
+
 /* The gathers of FSDP before each pass, the sums of gradients after backward,
  * beside the passes. What backward makes again needs no gather of its own, and
- * hides more. In a pipeline only the last micro-batch sums gradients, and until
- * then backward lets go of no parameters: the next forward has them
+ * hides more. In a pipeline backward lets go of no parameters until the last
+ * micro-batch: the next forward has them
  * (torch/distributed/pipelining/stage.py, backward_maybe_with_nosync). */
 static void add_fsdp(struct maker *m, struct layer *layer)
 {
@@ -269,14 +306,16 @@ static void add_fsdp(struct maker *m, struct layer *layer)
 	backward = total(&layer->backward);
 	layer->gather_ns =
 		l->overlap_param ? exposed_of(m, gather, forward) : gather;
-	if (l->pp > 1) {
+	if (llm_fsdp_sums_late(l)) {
 		layer->sum_ns =
 			l->overlap_grad
 				? exposed_of(m, sum, backward + again * forward)
 				: sum;
 		sum = 0;
-	} else {
+	}
+	if (l->pp == 1) {
 		layer->forward.exposed[LLM_DP] += layer->gather_ns;
+		layer->gather_ns = 0;
 	}
 	gather = l->reshard ? gather : 0;
 	hidden = (l->overlap_grad ? sum : 0) + (l->overlap_param ? gather : 0);
@@ -367,6 +406,17 @@ static void misfit(const struct maker *m, struct spent *pass)
 		pass->ns[LLM_ATTENTION] *= m->known[LLM_ODD_HEAD];
 }
 
+/* Gradients of a layer that a rank adds to those of the micro-batches before:
+ * shards, if FSDP sums in each. */
+static double accumulated(const struct maker *m, const struct layer *layer)
+{
+	const bool whole =
+		!llm_layout_is_fsdp(m->layout) || llm_fsdp_sums_late(m->layout);
+
+	return layer->dense / (whole ? 1 : m->groups[LLM_DP].ranks) +
+	       layer->expert / (whole ? 1 : m->groups[LLM_EXPERT_DP].ranks);
+}
+
 static void make_layer(struct maker *m, struct layer *layer, int kind)
 {
 	const struct llm_layer *of = &m->work->layers[kind];
@@ -397,13 +447,15 @@ static void make_layer(struct maker *m, struct layer *layer, int kind)
 	if (llm_micro_batches(m->layout) > 1 && !m->layout->lora)
 		layer->backward.ns[LLM_ELEMENTWISE] += llm_memory_ns(
 			device, &m->pace,
-			(layer->dense + layer->expert) *
+			accumulated(m, layer) *
 				m->known[m->cluster->software == LLM_OLD
 						 ? LLM_ACCUMULATE_OLD
 						 : LLM_ACCUMULATE_BYTES],
 			0);
-	if (m->layout->shard == LLM_FSDP || m->layout->shard == LLM_HSDP)
+	if (llm_layout_is_fsdp(m->layout)) {
 		add_fsdp(m, layer);
+		add_copies(m, layer);
+	}
 	add_host(m, layer, kind);
 }
 
@@ -511,11 +563,9 @@ static void make_stage(struct maker *m, struct stage *stage, int index,
 		llm_stage_layers(m->work, index, c, more);
 		for (int k = 0; k < LLM_LAYER_KINDS; k++) {
 			num[k] += more[k];
-			if (l->pp > 1)
-				stage->once_ns +=
-					more[k] *
-					(gathers * layers[k].gather_ns +
-					 layers[k].sum_ns);
+			stage->once_ns +=
+				more[k] * (gathers * layers[k].gather_ns +
+					   layers[k].sum_ns);
 		}
 	}
 	for (int k = 0; k < LLM_LAYER_KINDS; k++) {
@@ -566,7 +616,7 @@ static void add_data(struct maker *m, struct spent *spent,
 	double forward = m->known[LLM_DP_BESIDE] * stage->forward_ns;
 	double backward = m->known[LLM_DP_BESIDE] * stage->backward_ns;
 
-	if (l->shard == LLM_FSDP || l->shard == LLM_HSDP || l->lora)
+	if (llm_layout_is_fsdp(l) || l->lora)
 		return;
 	for (size_t i = 0; i < 2; i++) {
 		bool ddp = l->shard == LLM_DDP;

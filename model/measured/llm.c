@@ -37,6 +37,7 @@ static const struct tsv_field fields[] = {
 	{FIELD(dist__tsv_text, schedule)},
 	{FIELD(dist__tsv_text, shard)},
 	{FIELD(value_read_count, shard_ranks)},
+	{FIELD(value_read_count, loss_chunks)},
 	{FIELD(dist__tsv_text, recompute)},
 	{FIELD(dist__tsv_text, overlap)},
 	{FIELD(value_read_number, step_s)},

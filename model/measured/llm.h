@@ -31,6 +31,7 @@ struct llm_row {
 	const char *schedule;
 	const char *shard; /* "ddp", "zero1", "fsdp", "hsdp" */
 	int shard_ranks;
+	int loss_chunks;
 	const char *recompute; /* "none", "full", "full=N", "selective=..." */
 	const char *overlap;
 

@@ -243,7 +243,9 @@ static enum llm_attention_library library_of(const struct llm_row *row,
  * parallelism (configs/7B_sft.py of 2023); FSDP2 sums gradients in float32,
  * FMS, InternEvo (internlm/solver/optimizer/hybrid_zero_optim.py: an
  * all-reduce) and NVIDIA's performance recipes (grad_reduce_in_fp32=False) in
- * 16 bits; Megatron's experts are not divided by tensor parallelism. */
+ * 16 bits; Megatron's experts are not divided by tensor parallelism. AutoModel
+ * sums gradients late (defer_fsdp_grad_sync), but its recipes of dense models
+ * do not; it and torchtitan have FSDP2. */
 static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 {
 	const struct llm_row *row = made->row;
@@ -265,6 +267,10 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	if (l->shard == LLM_HSDP || (l->shard == LLM_ZERO1 && !experts))
 		l->shard_ranks = row->shard_ranks;
 	l->reshard = true;
+	l->defer_sums = experts && l->shard == LLM_FSDP &&
+			dist__begins(row->framework, "NeMo-AutoModel");
+	l->flat_shards = !dist__begins(row->framework, "NeMo-AutoModel") &&
+			 !dist__begins(row->framework, "torchtitan");
 	l->sequence = !old;
 	l->attention = library_of(row, old);
 	l->overlap_grad = l->overlap_param = !old;
@@ -373,6 +379,7 @@ static void fill_states(struct llm_case *made)
 	    dist__begins(row->framework, "llmq"))
 		l->fused_loss = true;
 	if (dist__begins(row->framework, "llmq")) { /* --opt-m-dtype=bf16 */
+		l->loss_chunks = row->loss_chunks ? row->loss_chunks : 1;
 		l->gradient_bytes = 2;
 		l->state_bytes = 4;
 	}

@@ -200,6 +200,13 @@ plain=$(jq '.rows[0].memory.activations' "$scratch/out")
 expect 0 "${small[@]}" --fused-loss --json
 holds ".rows[0] | .memory.activations < $plain and (.layout | test(\"--fused-loss\"))" \
 	'one kernel for the loss keeps as much'
+fused=$(jq '.rows[0].memory.activations' "$scratch/out")
+expect 0 "${small[@]}" --loss-chunks 4 --json
+holds ".rows[0] | .memory.activations < $fused and (.layout | test(\"--loss-chunks 4\"))" \
+	'a loss in chunks keeps as much'
+expect_refusal '--no-sync: expected with shard fsdp or hsdp, got zero1' "${small[@]}" --no-sync
+expect 0 "${small[@]}" --shard fsdp --no-sync --global-batch 256 --json
+holds '.rows[0] | .layout | test("--shard fsdp --no-sync")' 'the layout lacks --no-sync'
 expect 0 "${modules[@]}" layernorm+mlp --shard fsdp --json
 holds '.rows[0] | .mfu < .hfu and .fits == "yes"' 'modules are not made again'
 expect 0 plan --model llama3-70b "${at[@]}" --gpus 512 --global-batch 1024 --tp 8 --pp 4 \

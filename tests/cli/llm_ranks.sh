@@ -22,6 +22,7 @@ for shard in ddp zero1 'zero1 --shard-ranks 4' zero2 fsdp 'hsdp --shard-ranks 4'
 	same tiny_dense --shard $shard --global-batch 16 --steps 2
 done
 same tiny_dense --shard fsdp --keep-parameters --global-batch 16
+same tiny_dense --shard fsdp --no-sync --global-batch 16
 same tiny_dense --shard fsdp --overlap none
 same tiny_dense --shard zero1 --overlap none
 same tiny_dense --shard fsdp --lora --recompute operators

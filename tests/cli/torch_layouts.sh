@@ -29,12 +29,13 @@ ours() {
 
 limit=250 PYTHON_EXEC=$python expect 0 check --record "$scratch/torch.record" \
 	--nproc-per-node 4 --torch-backend-as gloo tests/torch/layouts.py \
-	fsdp keep accumulate bf16 ddp hsdp
+	fsdp keep accumulate defer bf16 ddp hsdp
 calls "$scratch/torch.record" >"$scratch/torch"
 
 ours --precision fp32 --shard fsdp
 ours --precision fp32 --shard fsdp --keep-parameters
 ours --precision fp32 --shard fsdp --global-batch 8
+ours --precision fp32 --shard fsdp --global-batch 8 --no-sync
 ours --shard fsdp
 ours --precision fp32 --shard ddp --global-batch 8
 ours --precision fp32 --shard hsdp --shard-ranks 2

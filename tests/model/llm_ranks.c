@@ -373,6 +373,22 @@ Test(llm_ranks, fsdp_keeps_parameters)
 	cr_expect_eq(t.result.calls[WORKLOAD_REDUCE_SCATTER].num, LAYERS / 2);
 }
 
+/* Told to wait, FSDP sums in the last micro-batch alone; it still gathers
+ * before each pass. */
+Test(llm_ranks, fsdp_sums_late)
+{
+	const int p = 6;
+	struct trial t;
+
+	init_data(&t, p, LLM_FSDP);
+	t.work.layout.defer_sums = true;
+	t.work.layout.global_batch = 3 * p;
+	t.silent = true;
+	run(&t);
+	cr_expect_eq(t.result.calls[WORKLOAD_ALL_GATHER].num, 3 * 2 * LAYERS);
+	cr_expect_eq(t.result.calls[WORKLOAD_REDUCE_SCATTER].num, LAYERS);
+}
+
 /* Two chunks of a stage take turns of two micro-batches, and sum behind each.
  */
 Test(llm_ranks, zero2_sums_behind_each_turn_of_a_chunk)

@@ -58,14 +58,16 @@ def shard(model, reshard=True, **options):
     return model
 
 
-def step(model, micro_batches=1):
-    for _ in range(micro_batches):
+def step(model, micro_batches=1, defer=False):
+    for i in range(micro_batches):
+        if defer:
+            model.set_requires_gradient_sync(i + 1 == micro_batches)
         tokens = torch.randint(0, VOCAB, (1, SEQ))
         model(tokens).float().logsumexp(-1).mean().backward()
 
 
-def fsdp(micro_batches=1, **options):
-    step(shard(Model(), **options), micro_batches)
+def fsdp(micro_batches=1, defer=False, **options):
+    step(shard(Model(), **options), micro_batches, defer)
 
 
 def hsdp():
@@ -90,6 +92,7 @@ PHASES = {
     "fsdp": fsdp,
     "keep": lambda: fsdp(reshard=False),
     "accumulate": lambda: fsdp(micro_batches=2),
+    "defer": lambda: fsdp(micro_batches=2, defer=True),
     "bf16": bf16,
     "hsdp": hsdp,
     "ddp": lambda: ddp(micro_batches=2),

@@ -118,6 +118,62 @@ Test(llm_memory, fsdp_in_a_pipeline_holds_whole_stages)
 	cr_expect_lt(sharded.parameters, 0.2 * whole.parameters);
 }
 
+/* Without stages FSDP sums each micro-batch's gradients into shards, unless it
+ * is told to wait for the last one. */
+Test(llm_memory, fsdp_accumulates_shards_unless_sums_are_late)
+{
+	struct llm_architecture model = find("Llama-3-8B");
+	struct llm_layout l = spread(64, 1, 1, 1, 1);
+	struct llm_parameters p;
+	double once;
+
+	llm_count_parameters(&model, &p);
+	l.shard = LLM_FSDP;
+	l.defer_sums = true;
+	l.global_batch = 64 * l.micro_batch;
+	once = hold(&model, l, "H100").gradients;
+	cr_expect_float_eq(once, 4 * p.total / 64, 1e-6 * once);
+	l.global_batch *= 4;
+	cr_expect_float_eq(hold(&model, l, "H100").gradients, 4 * p.total,
+			   1e-6 * p.total);
+	l.defer_sums = false;
+	cr_expect_float_eq(hold(&model, l, "H100").gradients, once, 1);
+}
+
+/* A loss in chunks needs one chunk's logits, in 16 bits, and keeps none. */
+Test(llm_memory, chunks_of_a_loss_hold_their_logits_alone)
+{
+	struct llm_architecture model = find("Qwen2.5-0.5B");
+	struct llm_layout l = spread(1, 1, 1, 1, 1);
+	const double logits = 16.0 * 4096 * model.vocab * 2;
+	double kept, working;
+
+	l.micro_batch = l.global_batch = 16;
+	l.seq = 4096;
+	l.recompute = LLM_RECOMPUTE_FULL;
+	l.fused_loss = true;
+	kept = hold(&model, l, "B200").activations;
+	l.loss_chunks = 1;
+	working = hold(&model, l, "B200").temporary;
+	cr_expect_float_eq(kept - hold(&model, l, "B200").activations, logits,
+			   1e-6 * logits);
+	cr_expect_float_eq(working, logits, 1e-6 * logits);
+	l.loss_chunks = 2;
+	cr_expect_float_eq(hold(&model, l, "B200").temporary, logits / 2,
+			   1e-6 * logits);
+}
+
+Test(llm_memory, one_gpu_has_no_communicators)
+{
+	struct llm_architecture model = find("Qwen2.5-0.5B");
+	const double context = 1024.0 * 1048576;
+
+	cr_expect_eq(hold(&model, spread(1, 1, 1, 1, 1), "H100").library,
+		     context);
+	cr_expect_gt(hold(&model, spread(8, 1, 1, 1, 1), "H100").library,
+		     context);
+}
+
 Test(llm_memory, what_does_not_fit_is_said)
 {
 	struct llm_architecture model = find("Llama-3-8B");

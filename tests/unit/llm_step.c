@@ -148,6 +148,48 @@ Test(llm_step, fsdp_in_a_pipeline_sums_once)
 	cr_assert_gt(answer().breakdown.exposed_ns[LLM_DP], 1.5 * kept);
 }
 
+/* Summed late, gradients cross the network once a step: in four micro-batches
+ * what is exposed of calls falls, and more of them expose only gathers. */
+Test(llm_step, fsdp_may_sum_once)
+{
+	double each, late;
+
+	set_up("Llama-3-8B", 64);
+	s.layout.shard = LLM_FSDP;
+	s.layout.overlap_grad = false;
+	each = answer().breakdown.exposed_ns[LLM_DP];
+	s.layout.defer_sums = true;
+	late = answer().breakdown.exposed_ns[LLM_DP];
+	cr_assert_lt(late, 0.6 * each);
+	s.layout.global_batch = 64;
+	late = answer().breakdown.exposed_ns[LLM_DP];
+	s.layout.defer_sums = false;
+	cr_assert_float_eq(answer().breakdown.exposed_ns[LLM_DP] / late, 1,
+			   1e-9);
+}
+
+/* FSDP2 reads and writes gathered parameters of 2 bytes twice, reads gradients
+ * of 2 and writes them of 4: 14 bytes a parameter and micro-batch. FSDP1 copies
+ * nothing; recomputed layers gather once less, but are made once more. */
+Test(llm_step, fsdp2_copies_what_it_gathers_and_sums)
+{
+	const double pass = 14.0 * 8.03e9 / 3.35e12 * 1e9;
+	double flat, copies;
+
+	set_up("Llama-3-8B", 64);
+	s.layout.shard = LLM_FSDP;
+	s.layout.global_batch = 64;
+	copies = answer().breakdown.compute_ns[LLM_ELEMENTWISE];
+	s.layout.flat_shards = true;
+	flat = answer().breakdown.compute_ns[LLM_ELEMENTWISE];
+	cr_assert(copies - flat > pass && copies - flat < 2 * pass,
+		  "%g ns, at full bandwidth %g", copies - flat, pass);
+	s.layout.flat_shards = false;
+	s.layout.reshard = false;
+	copies = answer().breakdown.compute_ns[LLM_ELEMENTWISE] - flat;
+	cr_assert(copies > pass * 10 / 14 && copies < 2 * pass * 10 / 14);
+}
+
 /* nanotron's ranks copy the piece of each rank of each parameter by itself. */
 Test(llm_step, pieces_are_copied_one_by_one)
 {
