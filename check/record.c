@@ -520,6 +520,38 @@ void check_store(struct check_slot *slot, const char *key,
 	slot->stored.site = *site;
 }
 
+/* Who does not ask for so long does something else. */
+#define POLL_NS ((int64_t)2 * 1000000000)
+
+void check_poll(struct check_slot *slot, const char *key, int64_t now_ns,
+		const struct check_site *site)
+{
+	struct check_polled *polled = &slot->polled;
+	struct check_polled next = {.since_ns = now_ns,
+				    .last_ns = now_ns,
+				    .calls = slot->calls,
+				    .stored = slot->stored.count,
+				    .site = *site};
+
+	snprintf(next.key, sizeof next.key, "%s", key);
+	if (check_polls(slot, now_ns) && strcmp(polled->key, next.key) == 0)
+		polled->last_ns = now_ns;
+	else
+		*polled = next;
+}
+
+int64_t check_polls(const struct check_slot *slot, int64_t now_ns)
+{
+	const struct check_polled *polled = &slot->polled;
+
+	return slot->state == CHECK_RANK_RUNNING &&
+			       polled->calls == slot->calls &&
+			       polled->stored == slot->stored.count &&
+			       now_ns - polled->last_ns < POLL_NS
+		       ? now_ns - polled->since_ns
+		       : 0;
+}
+
 void check_look(struct check_slot *slot, uint32_t number)
 {
 	slot->looked_at = number;

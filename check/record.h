@@ -49,7 +49,7 @@
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Padding of a slot, and of a board's head, to whole pages of 4 KiB: a rank can
  * map its own slot alone. */
-#define CHECK_UNUSED      656
+#define CHECK_UNUSED      528
 #define CHECK_UNUSED_HEAD 4080
 /* Bytes of a label, including the terminating zero. */
 #define CHECK_LABEL 112
@@ -149,6 +149,14 @@ struct check_stored {
 	uint32_t count;           /* how often */
 	char key[CHECK_RPC_NAME]; /* the last one; cut short */
 	struct check_site site;   /* "" and 0 when not known */
+};
+
+/* The key that a real rank last asked a store for in vain. */
+struct check_polled {
+	int64_t since_ns, last_ns; /* on its host's clock; 0: it never did */
+	uint32_t calls, stored;    /* of the slot meanwhile */
+	char key[CHECK_RPC_NAME];  /* cut short */
+	struct check_site site;    /* "" and 0 when not known */
 };
 
 /* Where a rank was in the program when it ended or was killed. */
@@ -268,6 +276,7 @@ struct check_slot {
 	/* A copy of its process, which the program made by fork(), called in
 	 * its place; the refusals say where. */
 	uint32_t copied;
+	struct check_polled polled;
 	char unused[CHECK_UNUSED]; /* to whole pages */
 };
 
@@ -443,6 +452,16 @@ void check_await_key_end(struct check_slot *slot, uint32_t number,
 /* check_store records that the rank stored something under key. */
 void check_store(struct check_slot *slot, const char *key,
 		 const struct check_site *site);
+
+/* check_poll records that the rank asked for key of a store, which is not
+ * there.
+ */
+void check_poll(struct check_slot *slot, const char *key, int64_t now_ns,
+		const struct check_site *site);
+
+/* check_polls returns for how long, in ns, the rank has done nothing but ask
+ * for one key; 0: it does something else now. */
+int64_t check_polls(const struct check_slot *slot, int64_t now_ns);
 
 /* check_gives_up returns whether the program chose the time that call may take,
  * in a job whose calls may take timeout_ns: it may have plans for when that has

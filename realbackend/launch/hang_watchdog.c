@@ -12,6 +12,8 @@
 #include "base/wait.h"
 
 #define PATIENCE_NS ((int64_t)5 * 1000000000)
+/* That a rank polls is said after so many times the patience. */
+#define POLLS 60
 /* Looks at the leader's own records while they may not change. */
 #define CHECKS 5
 
@@ -54,6 +56,37 @@ static bool any_waits(const struct dist__workers *workers,
 	return false;
 }
 
+/* Says which ranks of this node have polled a store for that long. Returns
+ * whether any has. */
+static bool notice_polls(const struct dist__workers *workers,
+			 const struct check_board *board, int64_t now_ns,
+			 int64_t least_ns)
+{
+	const struct check_slot *first = NULL, *slot;
+	int ranks = 0;
+
+	for (int i = 0; i < workers->started; i++) {
+		slot = &board->slots[workers->children[i].rank];
+		if (check_polls(slot, now_ns) < least_ns)
+			continue;
+		first = ranks++ ? first : slot;
+	}
+	if (!first)
+		return false;
+	fprintf(stderr,
+		"lockstep: no rank here has communicated for %.3g s; rank %d "
+		"asks for key \"%s\" again and again",
+		(double)least_ns / 1e9, (int)(first - board->slots),
+		first->polled.key);
+	if (first->polled.site.file[0])
+		fprintf(stderr, " at %s:%d", first->polled.site.file,
+			(int)first->polled.site.line);
+	if (ranks > 1)
+		fprintf(stderr, ", and %d more do", ranks - 1);
+	fputc('\n', stderr);
+	return true;
+}
+
 static bool is_watched(const struct dist__hang_watchdog *watchdog,
 		       const struct dist__agent *agent,
 		       const struct dist__workers *workers)
@@ -93,6 +126,12 @@ void dist__hang_watchdog_ask(struct dist__hang_watchdog *watchdog,
 		return;
 	own = digest(board);
 	waits = any_waits(workers, board);
+	if (own != watchdog->own)
+		watchdog->noticed = false;
+	else if (!watchdog->noticed &&
+		 now_ns - watchdog->since_ns >= POLLS * watchdog->patience_ns)
+		watchdog->noticed = notice_polls(workers, board, now_ns,
+						 POLLS * watchdog->patience_ns);
 	free(board);
 	if (own != watchdog->own) {
 		watchdog->own = own;

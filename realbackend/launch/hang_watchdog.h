@@ -18,6 +18,7 @@ struct dist__hang_watchdog {
 	int64_t ask_ns;      /* interval before all records are asked for */
 	uint64_t own;        /* digest of the leader's own records, */
 	uint64_t all;        /* and of all ranks' when last collected */
+	bool noticed;        /* that ranks poll, since own changed */
 };
 
 /* dist__hang_watchdog_open reads LOCKSTEP_PATIENCE, in seconds. Default 5; 0,
@@ -32,7 +33,9 @@ int64_t dist__hang_watchdog_deadline(const struct dist__hang_watchdog *watchdog,
 
 /* dist__hang_watchdog_ask requests the records of all ranks when the leader's
  * own, of which one waits, have not changed for long enough; again and again,
- * at growing intervals. Call it before dist__status_request_turn. */
+ * at growing intervals. A rank that polls a store may have an end in mind: when
+ * nothing has changed for 60 times as long, a line on stderr names it. Call it
+ * before dist__status_request_turn. */
 void dist__hang_watchdog_ask(struct dist__hang_watchdog *watchdog,
 			     struct dist__status_request *request,
 			     struct dist__agent *agent,

@@ -179,15 +179,18 @@ static enum dist_error await(struct dist_store *store, const char *key,
 
 /* What comes of asking for key and hearing nothing new: time passes for a rank
  * of a simulation, or nobody could ever answer it. Who has asked in vain for
- * long waits, so that there is an end. */
+ * long waits, so that there is an end. A real rank records it. */
 static enum dist_error hear_nothing(struct dist_store *store, const char *key,
 				    struct call *call)
 {
 	const struct dist__world *here = dist__world_here();
+	struct check_slot *slot = here ? NULL : dist__records_own();
 	enum dist_error error =
 		here ? here->ask_again(hash_of(dist__bytes_text(key)))
 		     : DIST_OK;
 
+	if (slot)
+		check_poll(slot, key, dist__clock_ns(), &call->site);
 	if (error != DIST_ERR_TIMEOUT)
 		return error;
 	call->polls = true;

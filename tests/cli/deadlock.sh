@@ -52,4 +52,17 @@ for world in "--backend tcp --patience 0.3" "--backend sim --platform star-8"; d
 	expect_err 'rank 2 waits in all_reduce.* of group mlp at .*; rank 0 waits in the same call, but of group attention, which has the same ranks$'
 done
 
+# A rank that asks for a key in a loop may have an end in mind: no verdict, but a
+# line says so.
+"$LOCKSTEP" run --patience 0.02 --nproc-per-node 3 "$wrong" polls_for_a_key \
+	>"$scratch/out" 2>"$scratch/err" </dev/null &
+id=$!
+place='tests/programs/keys.c:[0-9]+, and [12] more do$'
+wait_for grep -qE "rank [0-2] asks for key \"ready\" again and again at $place" \
+	"$scratch/err" || fail "not said of ranks that poll: $(cat "$scratch/err")"
+kill $id
+wait $id
+status=$?
+[ "$status" -eq 143 ] || fail "ranks that poll: status $status"
+
 finish

@@ -125,3 +125,24 @@ Test(board, text_of_records_is_printable)
 	cr_expect_not(check_slot_mend(&slot, 1));
 	cr_expect(slot.damaged);
 }
+
+Test(board, polls_while_it_does_nothing_else)
+{
+	const struct check_site site = {.file = "a.c", .line = 7};
+	const struct check_call call = {.op = "barrier", .tag = -1};
+	struct check_slot slot = {.state = CHECK_RANK_RUNNING};
+	const int64_t second = 1000000000;
+
+	for (int64_t now = 5; now < 9; now++)
+		check_poll(&slot, "ready", now * second, &site);
+	cr_expect_eq(check_polls(&slot, 9 * second), 4 * second);
+	cr_expect_eq(check_polls(&slot, 11 * second), 0, "silent since");
+	check_poll(&slot, "other", 9 * second, &site);
+	cr_expect_eq(check_polls(&slot, 10 * second), second);
+	cr_expect_str_eq(slot.polled.key, "other");
+	check_store(&slot, "alive", &site);
+	cr_expect_eq(check_polls(&slot, 10 * second), 0, "it stores");
+	check_poll(&slot, "other", 10 * second, &site);
+	check_end(&slot, check_issue(&slot, &call), 0, 0);
+	cr_expect_eq(check_polls(&slot, 11 * second), 0, "it calls");
+}
