@@ -8,7 +8,7 @@
 #include "base/refuse.h"
 #include "coll/p2p_backend.h"
 #include "realbackend/agree/group.h"
-#include "realbackend/agree/patience.h"
+#include "realbackend/agree/backoff.h"
 
 static struct dist__agreed *agreed(struct dist__backend *b)
 {
@@ -18,26 +18,26 @@ static struct dist__agreed *agreed(struct dist__backend *b)
 /* ---- the thread -------------------------------------------------------- */
 
 /* Lets others at the group for a moment, longer the less there is to do. */
-static void pause_look(struct dist__agreed *g, struct dist__patience *patience,
+static void pause_look(struct dist__agreed *g, struct dist__backoff *backoff,
 		       bool moved)
 {
 	if (moved)
-		patience->asked = 0;
+		backoff->asked = 0;
 	if (moved && !g->library->must_be_asked)
 		return;
 	if (g->library->must_be_asked && g->is_running)
-		patience->asked = 0;
+		backoff->asked = 0;
 	pthread_mutex_unlock(&g->mutex);
 	if (g->library->beside)
 		g->library->beside(g);
-	dist__patience_wait(patience);
+	dist__backoff_wait(backoff);
 	pthread_mutex_lock(&g->mutex);
 }
 
 static void *look_after(void *arg)
 {
 	struct dist__agreed *g = arg;
-	struct dist__patience patience = {0};
+	struct dist__backoff backoff = {0};
 
 	if (g->library->use)
 		g->library->use(g);
@@ -45,9 +45,9 @@ static void *look_after(void *arg)
 	while (!g->stopping) {
 		if (!g->tasks || g->waiting) {
 			pthread_cond_wait(&g->needed, &g->mutex);
-			patience.asked = 0;
+			backoff.asked = 0;
 		} else {
-			pause_look(g, &patience, dist__agreed_look(g));
+			pause_look(g, &backoff, dist__agreed_look(g));
 		}
 	}
 	pthread_mutex_unlock(&g->mutex);
@@ -118,7 +118,7 @@ static enum dist_error submit(struct dist__backend *b, struct dist__op *op)
 static void look_until(struct dist__agreed *g, struct dist__op *op,
 		       int64_t deadline_ns)
 {
-	struct dist__patience patience = {0};
+	struct dist__backoff backoff = {0};
 	bool moved;
 
 	use_device(g);
@@ -128,7 +128,7 @@ static void look_until(struct dist__agreed *g, struct dist__op *op,
 		if (dist__op_is_done(op) ||
 		    dist__agreed_now_ns(g) >= deadline_ns)
 			break;
-		pause_look(g, &patience, moved);
+		pause_look(g, &backoff, moved);
 	}
 	g->waiting--;
 	leave_to_thread(g);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "realbackend/agree/patience.h"
+#include "realbackend/agree/backoff.h"
 
 /* ---- failing ----------------------------------------------------------- */
 
@@ -177,7 +177,7 @@ int64_t dist__agreed_deadline_ns(const struct dist__agreed *g)
 enum dist_error dist__agreed_meet(struct dist__agreed *g, uint32_t step,
 				  int64_t deadline_ns)
 {
-	struct dist__patience patience = {0};
+	struct dist__backoff backoff = {0};
 	struct dist__agreement meeting;
 	enum dist_error error;
 	bool agreed;
@@ -190,7 +190,7 @@ enum dist_error dist__agreed_meet(struct dist__agreed *g, uint32_t step,
 			error = DIST_ERR_TIMEOUT;
 		if (error || agreed)
 			break;
-		dist__patience_wait(&patience);
+		dist__backoff_wait(&backoff);
 	}
 	dist__agreement_leave(&meeting);
 	return error;
