@@ -98,6 +98,19 @@ dist__tsv_load_rows(struct tsv_table *tsv, const char *path,
 		    const struct tsv_field *fields, size_t size,
 		    tsv_check *check, struct dist_message *message);
 
+/* TSV_LOADER defines the loader of a struct that has a tsv, and typed rows. */
+#define TSV_LOADER(loader, type, fields, check)                                \
+	enum dist_error loader(struct type *table, const char *path,           \
+			       struct dist_message *message)                   \
+	{                                                                      \
+		enum dist_error error = dist__tsv_load_rows(                   \
+			&table->tsv, path, fields, sizeof *table->rows, check, \
+			message);                                              \
+                                                                               \
+		table->rows = table->tsv.rows;                                 \
+		return error;                                                  \
+	}
+
 /* dist__tsv_refuse writes what was expected in line; returns INVALID_ARGUMENT.
  */
 enum dist_error dist__tsv_refuse(const struct tsv_table *tsv, int line,

@@ -174,16 +174,7 @@ enum dist_error collectives_check(const struct collectives *table,
 
 /* ---- the table -------------------------------------------------------- */
 
-enum dist_error collectives_load(struct collectives *table, const char *path,
-				 struct dist_message *message)
-{
-	enum dist_error error =
-		dist__tsv_load_rows(&table->tsv, path, fields,
-				    sizeof *table->rows, check_row, message);
-
-	table->rows = table->tsv.rows;
-	return error;
-}
+TSV_LOADER(collectives_load, collectives, fields, check_row)
 
 struct collective_row *collectives_add(struct collectives *table,
 				       const struct collective_row *row,

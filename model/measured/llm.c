@@ -64,16 +64,7 @@ static enum dist_error check_row(const struct tsv_table *tsv, size_t i,
 				"above 0");
 }
 
-enum dist_error llm_rows_load(struct llm_rows *table, const char *path,
-			      struct dist_message *message)
-{
-	enum dist_error error =
-		dist__tsv_load_rows(&table->tsv, path, fields,
-				    sizeof *table->rows, check_row, message);
-
-	table->rows = table->tsv.rows;
-	return error;
-}
+TSV_LOADER(llm_rows_load, llm_rows, fields, check_row)
 
 /* ---- recipes ---------------------------------------------------------- */
 
@@ -94,16 +85,7 @@ static const struct tsv_field recipe_fields[] = {
 	{.name = NULL},
 };
 
-enum dist_error llm_recipes_load(struct llm_recipes *table, const char *path,
-				 struct dist_message *message)
-{
-	enum dist_error error =
-		dist__tsv_load_rows(&table->tsv, path, recipe_fields,
-				    sizeof *table->rows, NULL, message);
-
-	table->rows = table->tsv.rows;
-	return error;
-}
+TSV_LOADER(llm_recipes_load, llm_recipes, recipe_fields, NULL)
 
 const struct llm_recipe *llm_recipe_of(const struct llm_recipes *table,
 				       const struct llm_row *row)

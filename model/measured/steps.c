@@ -108,13 +108,4 @@ static enum dist_error check_row(const struct tsv_table *tsv, size_t i,
 
 /* ---- the table -------------------------------------------------------- */
 
-enum dist_error steps_load(struct steps *table, const char *path,
-			   struct dist_message *message)
-{
-	enum dist_error error =
-		dist__tsv_load_rows(&table->tsv, path, fields,
-				    sizeof *table->rows, check_row, message);
-
-	table->rows = table->tsv.rows;
-	return error;
-}
+TSV_LOADER(steps_load, steps, fields, check_row)
