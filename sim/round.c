@@ -10,16 +10,6 @@
 
 /* ---- what is a round --------------------------------------------------- */
 
-/* Whether the result of op follows from what a few ranks that stand for all
- * bring. */
-static bool knows_result(const struct dist__op *op)
-{
-	return op->kind != DIST__MONITORED_BARRIER &&
-	       dist__op_sides(op)->bundle.kind != DIST__DEVICES &&
-	       (!dist__op_reduces(op->kind) ||
-		op->reduce_op != DIST_PREMUL_SUM);
-}
-
 static bool has_memory(const struct dist__parts *parts)
 {
 	bool any = !parts->list && parts->whole.data;
@@ -52,23 +42,23 @@ static bool is_handed_over(const struct dist__op *op)
 	       !dist__op_sides(op)->bundle.kind;
 }
 
-/* Results need messages, and so do calls that tell ranks apart. */
+/* Calls that tell ranks apart need messages, and so do results, but where they
+ * follow from what a few ranks that stand for all bring. */
 bool dist__sim_is_round(struct dist__transport *t,
 			const struct dist__members *members,
 			const struct dist__op *op)
 {
 	const struct dist__sim_world *world =
 		((struct dist__sim_rank *)t)->world;
+	bool follows = world->present < world->world_size &&
+		       (!dist__op_reduces(op->kind) ||
+			op->reduce_op != DIST_PREMUL_SUM);
 
 	if (is_handed_over(op))
 		return true;
-	if (!world->has_rounds)
-		return false;
-	if (world->present < world->world_size && knows_result(op))
-		return true;
-	return op->kind != DIST__MONITORED_BARRIER &&
+	return world->has_rounds && op->kind != DIST__MONITORED_BARRIER &&
 	       dist__op_sides(op)->bundle.kind != DIST__DEVICES &&
-	       (!carries_data(op, members->world_size) ||
+	       (follows || !carries_data(op, members->world_size) ||
 		dist__sim_can_combine(op));
 }
 
