@@ -18,7 +18,13 @@
 #define MOST_STACK  1073741824
 #define PAGE        4096
 
-static const struct dist__unit bandwidths[] = {
+/* A NULL name ends a table. */
+struct unit {
+	const char *name;
+	double factor;
+};
+
+static const struct unit bandwidths[] = {
 	{"K", 125},        {"M", 125e3},      {"G", 125e6},
 	{"T", 125e9},      {"Kbps", 125},     {"Mbps", 125e3},
 	{"Gbps", 125e6},   {"Tbps", 125e9},   {"Kbit/s", 125},
@@ -28,20 +34,22 @@ static const struct dist__unit bandwidths[] = {
 	{NULL, 0},
 };
 
-static const struct dist__unit times[] = {
+static const struct unit times[] = {
 	{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {NULL, 0}};
 
-static const struct dist__unit sizes[] = {
+static const struct unit sizes[] = {
 	{"", 1},     {"B", 1},       {"KiB", 1024},     {"MiB", 1048576},
 	{"K", 1024}, {"M", 1048576}, {"G", 1073741824}, {"GiB", 1073741824},
 	{"k", 1024}, {"m", 1048576}, {"g", 1073741824}, {"KB", 1e3},
 	{"MB", 1e6}, {"GB", 1e9},    {NULL, 0}};
 
-static const struct dist__unit seconds_of[] = {
+static const struct unit seconds_of[] = {
 	{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"min", 60}, {NULL, 0}};
 
-bool dist__quantity_read(const char *text, const struct dist__unit *units,
-			 double *value)
+/* Reads a number with one of units behind it, and multiplies it by the unit's
+ * factor. */
+static bool read_quantity(const char *text, const struct unit *units,
+			  double *value)
 {
 	char *end;
 
@@ -91,17 +99,16 @@ bool dist__digits_step(const char **text, uint64_t most, uint64_t *number)
 
 bool dist__number_read(const char *text, double *number)
 {
-	static const struct dist__unit none[] = {{"", 1}, {NULL, 0}};
+	static const struct unit none[] = {{"", 1}, {NULL, 0}};
 
-	return dist__quantity_read(text, none, number);
+	return read_quantity(text, none, number);
 }
 
 bool dist__percent_read(const char *text, double *fraction)
 {
-	static const struct dist__unit percent[] = {
-		{"", 1}, {"%", 1}, {NULL, 0}};
+	static const struct unit percent[] = {{"", 1}, {"%", 1}, {NULL, 0}};
 
-	if (!dist__quantity_read(text, percent, fraction) || !(*fraction >= 0))
+	if (!read_quantity(text, percent, fraction) || !(*fraction >= 0))
 		return false;
 	*fraction /= 100;
 	return true;
@@ -112,8 +119,8 @@ bool dist__seconds_read(const char *text, int64_t *ns)
 	double seconds;
 
 	/* 64 bits of nanoseconds hold that well. */
-	if (!dist__quantity_read(text, seconds_of, &seconds) ||
-	    !(seconds >= 0) || seconds > 1e9)
+	if (!read_quantity(text, seconds_of, &seconds) || !(seconds >= 0) ||
+	    seconds > 1e9)
 		return false;
 	*ns = (int64_t)(seconds * 1e9);
 	return true;
@@ -123,7 +130,7 @@ bool dist__size_read(const char *text, uint64_t *bytes)
 {
 	double size;
 
-	if (!dist__quantity_read(text, sizes, &size) || !(size >= 0) ||
+	if (!read_quantity(text, sizes, &size) || !(size >= 0) ||
 	    size > (double)(INT64_MAX >> 2) || size != floor(size))
 		return false;
 	*bytes = (uint64_t)size;
@@ -132,13 +139,13 @@ bool dist__size_read(const char *text, uint64_t *bytes)
 
 bool dist__bandwidth_read(const char *text, double *Bps)
 {
-	return dist__quantity_read(text, bandwidths, Bps) &&
-	       *Bps >= LEAST_BPS && *Bps <= MOST_BPS;
+	return read_quantity(text, bandwidths, Bps) && *Bps >= LEAST_BPS &&
+	       *Bps <= MOST_BPS;
 }
 
 bool dist__latency_read(const char *text, double *seconds)
 {
-	return dist__quantity_read(text, times, seconds) && *seconds > 0 &&
+	return read_quantity(text, times, seconds) && *seconds > 0 &&
 	       *seconds <= MOST_S;
 }
 
@@ -146,8 +153,8 @@ bool dist__stack_read(const char *text, uint64_t *bytes)
 {
 	double size;
 
-	if (!dist__quantity_read(text, sizes, &size) ||
-	    !(size >= LEAST_STACK) || !(size <= MOST_STACK))
+	if (!read_quantity(text, sizes, &size) || !(size >= LEAST_STACK) ||
+	    !(size <= MOST_STACK))
 		return false;
 	*bytes = ((uint64_t)size + PAGE - 1) / PAGE * PAGE;
 	return true;

@@ -24,15 +24,6 @@ bool dist__number_read(const char *text, double *number);
  * them; false: there are none, or the number exceeds most. */
 bool dist__digits_step(const char **text, uint64_t most, uint64_t *number);
 
-/* dist__quantity_read reads a number with one of units behind it, and
- * multiplies it by the unit's factor. A NULL name ends the table. */
-struct dist__unit {
-	const char *name;
-	double factor;
-};
-bool dist__quantity_read(const char *text, const struct dist__unit *units,
-			 double *value);
-
 /* dist__percent_read reads "10%" or "10", at least 0, as a fraction. */
 bool dist__percent_read(const char *text, double *fraction);
 

@@ -116,13 +116,19 @@ static enum dist_error make_chunks(struct llm *llm)
 	return DIST_OK;
 }
 
+/* Of an activation. */
+static int element_bytes(const struct llm *llm)
+{
+	return llm->layout->parameter_bytes > 2 ? 4 : 2;
+}
+
 /* Makes a tensor of what passes between a chunk and the one behind it. */
 static enum dist_error make_boundary(struct training *t, int stage, int chunk,
 				     struct dist_tensor *tensor)
 {
 	const struct llm *llm = t->state;
 	struct llm_chunk at = {.layers = 0};
-	int bytes = llm_element(llm);
+	int bytes = element_bytes(llm);
 
 	llm_stage_layers(llm->work, stage, chunk, at.num);
 	for (int k = 0; k < LLM_LAYER_KINDS; k++)
@@ -174,16 +180,11 @@ static double largest_piece(const struct llm_work *work)
 	return most;
 }
 
-int llm_element(const struct llm *llm)
-{
-	return llm->layout->parameter_bytes > 2 ? 4 : 2;
-}
-
 /* Room for what the largest piece has, on the fullest rank of experts; parts of
  * it are rounded up. */
 static enum dist_error make_scratch(struct training *t, struct llm *llm)
 {
-	int bytes = llm_element(llm), ep = llm->layout->ep, i;
+	int bytes = element_bytes(llm), ep = llm->layout->ep, i;
 	double numel = largest_piece(llm->work) / bytes + llm->layout->gpus +
 		       (double)ep * ep;
 	enum dist_error error = DIST_OK;
@@ -310,9 +311,9 @@ static struct call *prepare(struct llm *llm, const struct llm_pass *pass,
 			      .out = llm->out[llm->turn],
 			      .shift = shift,
 			      .label = label};
-	call->in.numel =
-		(size_t)ceil(piece->bytes / llm_element(llm) / (double)ranks) *
-		ranks;
+	call->in.numel = (size_t)ceil(piece->bytes / element_bytes(llm) /
+				      (double)ranks) *
+			 ranks;
 	call->out.numel = call->in.numel;
 	switch (piece->op) {
 	case DIST__ALL_REDUCE:

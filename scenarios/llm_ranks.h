@@ -64,9 +64,6 @@ DIST_MUST_CHECK enum dist_error llm_tensor(struct training *t, double numel,
 					   int bytes,
 					   struct dist_tensor *tensor);
 
-/* llm_element returns the bytes of an activation's element. */
-int llm_element(const struct llm *llm);
-
 /* llm_compute lets ns pass under label. */
 DIST_MUST_CHECK enum dist_error llm_compute(struct training *t, double ns,
 					    const char *label);

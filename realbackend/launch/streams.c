@@ -176,6 +176,25 @@ static void make_prefix(const struct dist__job_spec *spec,
 	}
 }
 
+/* Makes the pipe; *write_fd is the child's end. The relay owns log from then
+ * on, also where the system refuses: false. */
+static bool open_relay(struct dist__relay *output, const char *prefix,
+		       int target, int log, int *write_fd)
+{
+	int ends[2];
+
+	*output = DIST__RELAY_NONE;
+	output->target = target;
+	output->log = log;
+	snprintf(output->prefix, sizeof output->prefix, "%s", prefix);
+	output->line = malloc(DIST__OUTPUT_LINE);
+	if (!output->line || pipe2(ends, O_CLOEXEC) != 0)
+		return false;
+	output->fd = ends[0];
+	*write_fd = ends[1];
+	return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
 static bool attach_one(const struct dist__streams *streams,
 		       const struct dist__streams_rank *rank, int which,
 		       struct dist__relay *relay, int *write_fd)
@@ -202,8 +221,8 @@ static bool attach_one(const struct dist__streams *streams,
 	}
 	if (shown && (tee || (output->prefix && !file))) {
 		make_prefix(streams->spec, rank, tee, prefix);
-		return dist__relay_open(relay, prefix, STDOUT_FILENO + which,
-					log, write_fd);
+		return open_relay(relay, prefix, STDOUT_FILENO + which, log,
+				  write_fd);
 	}
 	*write_fd = log;
 	if (!file && !shown)
@@ -226,23 +245,6 @@ bool dist__streams_attach(const struct dist__streams *streams,
 }
 
 /* ---- copying ------------------------------------------------------------ */
-
-bool dist__relay_open(struct dist__relay *output, const char *prefix,
-		      int target, int log, int *write_fd)
-{
-	int ends[2];
-
-	*output = DIST__RELAY_NONE;
-	output->target = target;
-	output->log = log;
-	snprintf(output->prefix, sizeof output->prefix, "%s", prefix);
-	output->line = malloc(DIST__OUTPUT_LINE);
-	if (!output->line || pipe2(ends, O_CLOEXEC) != 0)
-		return false;
-	output->fd = ends[0];
-	*write_fd = ends[1];
-	return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
-}
 
 static void write_all(struct dist__relay *output, int fd, const char *text,
 		      size_t len)

@@ -31,12 +31,6 @@ struct dist__relay {
 
 #define DIST__RELAY_NONE ((struct dist__relay){.fd = -1, .log = -1})
 
-/* dist__relay_open makes the pipe; *write_fd is the child's end. The relay owns
- * log from then on. false: the system refused; close the relay in any case.
- */
-bool dist__relay_open(struct dist__relay *output, const char *prefix,
-		      int target, int log, int *write_fd);
-
 /* dist__relay_pass copies what has come, whole lines only. */
 void dist__relay_pass(struct dist__relay *output);
 

@@ -40,7 +40,7 @@ bool dist__own_uses_add(struct own_uses *uses, void *of, uint32_t part)
 	return true;
 }
 
-void dist__own_net_touch(struct own_net *net, uint32_t number)
+static void mark_dirty(struct own_net *net, uint32_t number)
 {
 	struct own_link *link = &net->links[number];
 
@@ -291,7 +291,7 @@ static void change(struct own_net *net, struct own_class *class)
 		return;
 	class->is_changed = true;
 	for (uint32_t i = 0; i < class->num_parts; i++)
-		dist__own_net_touch(net, class->parts[i].link);
+		mark_dirty(net, class->parts[i].link);
 }
 
 bool dist__own_class_join(struct own_net *net, struct own_class *class,

@@ -245,9 +245,6 @@ double dist__own_class_carried(const struct own_net *net,
 void dist__own_class_forget(struct own_net *net, struct own_class *class);
 void dist__own_classes_free(struct own_net *net);
 
-/* dist__own_net_touch marks a link as dirty. */
-void dist__own_net_touch(struct own_net *net, uint32_t link);
-
 /* own_is_contended returns whether transfers on link reduce each other's rates.
  */
 static inline bool own_is_contended(const struct own_link *link)
