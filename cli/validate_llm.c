@@ -201,11 +201,23 @@ static const struct {
 
 #define BLINDS (sizeof blinds / sizeof *blinds)
 
+#define BLIND_COLUMNS(first)                                                   \
+	first ";model;rows;median|median %;p90|p90 %;worst|worst %"
+
+static void add_blind(struct dist__rows *table, const struct accuracy *errors,
+		      struct dist__cell left_out, bool experts)
+{
+	if (errors->num)
+		ADD_ROW(table, left_out,
+			cell_text(experts ? "experts" : "dense"),
+			cell_size(errors->num), cell_percent(errors->median),
+			cell_percent(errors->p90), cell_percent(errors->worst));
+}
+
 static struct dist__rows blinds_of(const struct made *made)
 {
-	struct dist__rows table = {
-		.columns = "left_out|left out;model;rows;median|median %;"
-			   "p90|p90 %;worst|worst %"};
+	struct dist__rows table = {.columns =
+					   BLIND_COLUMNS("left_out|left out")};
 
 	for (int experts = 0; experts < 2; experts++)
 		for (size_t b = 0; b < BLINDS; b++) {
@@ -213,14 +225,25 @@ static struct dist__rows blinds_of(const struct made *made)
 				errors_of(made, blinds[b].which, by_all, "all",
 					  experts > 0);
 
-			if (errors.num)
-				ADD_ROW(&table, cell_text(blinds[b].what),
-					cell_text(experts ? "experts"
-							  : "dense"),
-					cell_size(errors.num),
-					cell_percent(errors.median),
-					cell_percent(errors.p90),
-					cell_percent(errors.worst));
+			add_blind(&table, &errors, cell_text(blinds[b].what),
+				  experts > 0);
+		}
+	return table;
+}
+
+/* Each GPU, by constants fitted to the others. */
+static struct dist__rows blind_gpus_of(const struct made *made)
+{
+	struct dist__rows table = {.columns = BLIND_COLUMNS("of")};
+	const struct llm_set *set = &made->set;
+
+	for (int experts = 0; experts < 2; experts++)
+		for (size_t d = 0; d < set->num_devices; d++) {
+			const char *gpu = set->devices[d].name;
+			const struct accuracy errors = errors_of(
+				made, NO_GPU, by_device, gpu, experts > 0);
+
+			add_blind(&table, &errors, cell_copy(gpu), experts > 0);
 		}
 	return table;
 }
@@ -252,7 +275,7 @@ static struct dist__rows rows_of(const struct made *made)
 			   "precision;tp;pp;vpp;cp;ep;batch;micro_batch;seq;"
 			   "given_ratio;no_skill_ratio;compute;exposed;bubble;"
 			   "recompute;other;memory_gib;measured_gib;fits;"
-			   "blind_ratio"};
+			   "blind_ratio;gpu_blind_ratio"};
 	const struct llm_set *set = &made->set;
 
 	for (size_t i = 0; i < set->num; i++) {
@@ -293,7 +316,8 @@ static struct dist__rows rows_of(const struct made *made)
 					  ? of->row->memory_gib.value
 					  : NAN),
 			cell_text(answer.memory.fits ? "yes" : "no"),
-			cell_real(made->ns[BLIND][i] / of->measured_ns));
+			cell_real(made->ns[BLIND][i] / of->measured_ns),
+			cell_real(made->ns[NO_GPU][i] / of->measured_ns));
 	}
 	return table;
 }
@@ -412,6 +436,9 @@ static int print(const struct made *made,
 		{"blind",
 		 request->blind ? "Left out of the constants, whole:" : NULL,
 		 blinds_of(made)},
+		{"blind_gpus",
+		 request->blind ? "Each GPU, left out of the constants:" : NULL,
+		 blind_gpus_of(made)},
 		{"ratios", "Ratios:", ratios_of(made)},
 		{"left_out", "Left out:", unfit_of(&made->set)},
 		{"plans", "Published best layouts, by plan:",

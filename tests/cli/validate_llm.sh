@@ -53,6 +53,11 @@ jq -e '[.blind[] | select(.model == "dense" and (.left_out | test("source|GPU|pr
 	length == 3 and (map(.median) | unique | length == 1) and .[0].rows == 12' \
 	"$scratch/out" >/dev/null || fail "$(jq -c '.blind' "$scratch/out")"
 
+jq -e '(.blind[] | select(.model == "dense" and .left_out == "a GPU")) as $all |
+	[.blind_gpus[] | select(.model == "dense")] |
+	length == 1 and .[0].of == "B200" and .[0].rows == 12 and .[0].p90 == $all.p90' \
+	"$scratch/out" >/dev/null || fail "$(jq -c '.blind_gpus' "$scratch/out")"
+
 # Nothing was fitted to this one, and better than a constant rate is.
 expect 0 validate --llm mosaic-llm-foundry --json --tsv "$scratch/mosaic.tsv"
 all_fit 216 "$scratch/mosaic.tsv"
