@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/progress.h"
 #include "realbackend/launch/agent.h"
 #include "realbackend/launch/child.h"
 #include "realbackend/launch/guardian.h"
@@ -28,12 +29,13 @@ struct job {
 	struct dist__guardian guardian;
 	struct dist__status_request status_request;
 	struct dist__hang_watchdog watchdog;
-	struct pollfd *fds; /* signals, then the workers' */
-	int store_fd;       /* leader: of the round to be started; -1: none */
-	int signal;         /* that ends the job here; 0: none */
-	bool interrupted;   /* ranks ran when it came */
-	bool leaving;       /* without the others: a signal, or no way on */
-	bool cut;           /* ranks ran when the job ended well for others */
+	struct dist__progress gathering; /* until ranks run here */
+	struct pollfd *fds;              /* signals, then the workers' */
+	int store_fd;     /* leader: of the round to be started; -1: none */
+	int signal;       /* that ends the job here; 0: none */
+	bool interrupted; /* ranks ran when it came */
+	bool leaving;     /* without the others: a signal, or no way on */
+	bool cut;         /* ranks ran when the job ended well for others */
 	int status;
 };
 
@@ -302,6 +304,7 @@ static void obey(struct job *job)
 	if (mine || dist__agent_node(&job->agent) < 0 ||
 	    dist__workers_busy(&job->workers) || job->leaving)
 		return;
+	dist__progress_end(&job->gathering);
 	find_seat(job, dist__agent_node(&job->agent), &seat);
 	job->status = dist__workers_start(&job->workers, &seat, job->store_fd,
 					  &hearing);
@@ -399,6 +402,7 @@ static void run(struct job *job)
 		wait_for_news(job);
 		news = take_stock(job);
 	}
+	dist__progress_end(&job->gathering);
 	if (!job->leaving)
 		job->status = agent->orders.status;
 	if (job->cut && job->status == DIST_EXIT_OK) {
@@ -464,11 +468,21 @@ static int complain(const char *what)
 static bool join(struct job *job)
 {
 	struct dist_message message;
-	enum dist_error error = dist__agent_open(
-		&job->agent, job->spec, &job->signals, &job->signal, &message);
+	const struct dist__nodes_spec *nodes = &job->spec->nodes;
+	enum dist_error error;
+	char what[64];
 
+	if (nodes->max_nodes > 1) {
+		snprintf(what, sizeof what, "waiting for %d nodes at %.30s:%d",
+			 nodes->min_nodes, nodes->endpoint_host,
+			 nodes->endpoint_port);
+		dist__progress_begin(&job->gathering, what, 0, nodes->join_ns);
+	}
+	error = dist__agent_open(&job->agent, job->spec, &job->signals,
+				 &job->signal, &message);
 	if (!error)
 		return true;
+	dist__progress_end(&job->gathering);
 	job->status = error == DIST_ERR_RENDEZVOUS ? DIST_EXIT_RENDEZVOUS
 						   : DIST_EXIT_INTERNAL;
 	if (error != DIST_ERR_ABORTED)

@@ -141,6 +141,14 @@ agent two "${static[@]}" 1 --nnodes 3 --node-rank 2 \
 	--rdzv-conf timeout=1 "$scratch/place"
 ends 18 two $id
 says two "nobody leads the job at 127.0.0.1:$port: node 0 has not come in 1 s"
+# On a terminal it is said for what the command waits.
+if command -v script >/dev/null; then
+	script -qec "$LOCKSTEP run --nnodes 2 --node-rank 1 --rdzv-conf timeout=3 \
+		--master-addr 127.0.0.1 --master-port $port hello" /dev/null \
+		</dev/null >"$scratch/seen"
+	grep -q "waiting for 2 nodes at 127.0.0.1:$port, . s of at most 3 s" \
+		"$scratch/seen" || fail "not said: $(cat "$scratch/seen")"
+fi
 
 agent zero "${static[@]}" 1 --nnodes 3 --node-rank 0 "$scratch/place"
 zero=$id
