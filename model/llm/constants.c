@@ -46,6 +46,14 @@
 	  "lockstep validate --llm --blind: eight of ten")                     \
 	X(LLM_SPREAD_EXPERTS, "spread_experts", 1.19, 1.19, 0,                 \
 	  "lockstep validate --llm --blind: eight of ten")                     \
+	X(LLM_SPREAD_UNSEEN_DENSE, "spread_unseen_dense", 1.16, 1.16, 0,       \
+	  "lockstep validate --llm --blind --tsv: gpu_blind_ratio of eight "   \
+	  "of "                                                                \
+	  "ten steps, on eight of ten GPUs")                                   \
+	X(LLM_SPREAD_UNSEEN_EXPERTS, "spread_unseen_experts", 1.25, 1.25, 0,   \
+	  "lockstep validate --llm --blind --tsv: gpu_blind_ratio of eight "   \
+	  "of "                                                                \
+	  "ten steps, on eight of ten GPUs")                                   \
 	X(LLM_SPREAD_FAR, "spread_far", 1.3, 1.3, 0,                           \
 	  "lockstep validate --llm llmq: eight of ten")
 

@@ -65,6 +65,8 @@ enum llm_constant {
 	LLM_SPREAD_DENSE, /* eight of ten dense steps (or with experts) are
 			     within this factor, blind */
 	LLM_SPREAD_EXPERTS,
+	LLM_SPREAD_UNSEEN_DENSE, /* of GPUs that constants were not fitted to */
+	LLM_SPREAD_UNSEEN_EXPERTS,
 	LLM_SPREAD_FAR, /* with a device's `far` */
 	LLM_CONSTANTS
 };

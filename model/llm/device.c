@@ -28,7 +28,7 @@
 /* ---- the table -------------------------------------------------------- */
 
 struct row {
-	const char *gpu, *memory_type, *like, *remark, *from;
+	const char *gpu, *memory_type, *steps, *like, *remark, *from;
 	double tflops[LLM_PRECISIONS];
 	double memory_gb, memory_tb_s, sms, l2_mb, power_w, link_gb_s;
 	double host_gb_s;
@@ -59,6 +59,7 @@ static const struct tsv_field fields[] = {
 	{NUMBER(link_gb_s), .required = true},
 	{NUMBER(host_gb_s)},
 	{NUMBER(exp_tera_s)},
+	{TEXT(steps)},
 	{TEXT(like)},
 	{TEXT(remark)},
 	{TEXT(from), .required = true},
@@ -89,6 +90,7 @@ static void fill(struct llm_device *device, const struct row *row)
 	};
 	for (int p = 0; p < LLM_PRECISIONS; p++)
 		device->peak[p] = row->tflops[p] * 1e12;
+	device->seen = row->steps != NULL;
 	snprintf(device->name, sizeof device->name, "%s", row->gpu);
 	snprintf(device->note, sizeof device->note, "%s",
 		 row->remark ? row->remark : "");

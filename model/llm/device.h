@@ -71,8 +71,9 @@ struct llm_device {
 			       it has some */
 	double power_ratio; /* watts per peak FLOP/s, over gemm_gpu's; no more
 			       than products can use */
-	bool far; /* gemm_gpu is of another architecture, or held back by power
-		     where this one is not */
+	bool far;  /* gemm_gpu is of another architecture, or held back by power
+		      where this one is not */
+	bool seen; /* constants.h was fitted to steps of it, too */
 	double launch_ns; /* of a kernel, if nothing hides it */
 	struct llm_efficiency *efficiency;
 	char note[192];    /* what else to know about it; "": nothing */

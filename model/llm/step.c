@@ -699,6 +699,15 @@ static void fill_rates(struct llm_answer *answer, const struct maker *m)
 			 : 0;
 }
 
+static enum llm_constant spread_of(const struct maker *m)
+{
+	const bool experts = m->work->model.experts > 0;
+
+	if (m->cluster->device->seen)
+		return experts ? LLM_SPREAD_EXPERTS : LLM_SPREAD_DENSE;
+	return experts ? LLM_SPREAD_UNSEEN_EXPERTS : LLM_SPREAD_UNSEEN_DENSE;
+}
+
 static void fill(struct llm_answer *answer, const struct maker *m,
 		 const struct spent *spent, double bubble)
 {
@@ -721,8 +730,7 @@ static void fill(struct llm_answer *answer, const struct maker *m,
 	parts->other_ns =
 		spent->other + m->known[LLM_STEP_NS] + ns * (slow - 1);
 	answer->step_ns = ns * slow;
-	spread = m->known[m->work->model.experts ? LLM_SPREAD_EXPERTS
-						 : LLM_SPREAD_DENSE];
+	spread = m->known[spread_of(m)];
 	if (m->cluster->device->far)
 		spread = fmax(spread, m->known[LLM_SPREAD_FAR]);
 	answer->low_ns = answer->step_ns / spread;
@@ -744,7 +752,6 @@ enum dist_error llm_step(struct llm_answer *answer, const struct llm_work *work,
 	struct stage stages[MOST_STAGES];
 	struct spent spent = {.other = 0};
 	int slowest = 0;
-
 	const struct llm_constants *constants =
 		cluster->constants ? cluster->constants : llm_constants_known();
 

@@ -189,6 +189,21 @@ Test(llm_device, no_power_takes_products_past_their_peak)
 	}
 }
 
+/* Whether a GPU has steps of its own is what the tables of steps say. */
+Test(llm_device, those_with_steps_are_known)
+{
+	const char *const names[] = {"H100", "GB300", "H100-PCIe", "H800"};
+	struct dist_message message;
+	struct llm_device device;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		cr_assert_eq(llm_device_find(&device, names[i], &message),
+			     DIST_OK);
+		cr_expect(device.seen == (i < 2), "%s", device.name);
+		llm_device_release(&device);
+	}
+}
+
 /* What was measured on another GPU was measured with that one's power. */
 Test(llm_device, power_is_held_against_the_gpu_that_was_measured)
 {

@@ -190,6 +190,20 @@ Test(llm_step, fsdp2_copies_what_it_gathers_and_sums)
 	cr_assert(copies > pass * 10 / 14 && copies < 2 * pass * 10 / 14);
 }
 
+/* A GPU that no constant was fitted to is known less well. */
+Test(llm_step, unseen_gpus_have_wider_intervals)
+{
+	struct llm_answer seen, unseen;
+
+	set_up("Llama-3-8B", 64);
+	seen = answer();
+	s.device.seen = false;
+	unseen = answer();
+	cr_expect_eq(unseen.step_ns, seen.step_ns);
+	cr_expect_gt(unseen.high_ns, 1.03 * seen.high_ns);
+	cr_expect_lt(unseen.low_ns, seen.low_ns / 1.03);
+}
+
 /* nanotron's ranks copy the piece of each rank of each parameter by itself. */
 Test(llm_step, pieces_are_copied_one_by_one)
 {
