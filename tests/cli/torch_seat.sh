@@ -101,7 +101,35 @@ expect 0 "${sim[@]}" 3 python/examples/spawn.py --size 3
 rank 1 of 3: the ranks' sum is 3
 rank 2 of 3: the ranks' sum is 3" ] || fail "spawn.py: $(cat "$scratch/out")"
 expect 1 "${sim[@]}" 1 python/examples/spawn.py --size 2
-expect_err 'rank 0 of the simulation started this process, which is no rank itself: expected those of --nproc-per-node'
+expect_err 'a rank of the simulation started this process, which is no rank itself: expected those of --nproc-per-node'
+
+cat >"$scratch/loop.py" <<'SCRIPT'
+import sys, torch, torch.distributed as dist, torch.multiprocessing as mp
+def work(rank, size):
+    if type(rank) is str:
+        rank = int(rank)
+    dist.init_process_group("gloo", "tcp://127.0.0.1:29400", rank=rank,
+                            world_size=size)
+    dist.all_reduce(torch.ones(1 + (rank == 1 and sys.argv[1] == "size")))
+    print("rank", rank)
+mp.set_start_method("fork")
+size = 3
+ranks = [mp.Process(target=work, args=(
+    str(rank) if sys.argv[1] == "text" else rank, size)) for rank in range(size)]
+[rank.start() for rank in ranks]
+[rank.join() for rank in ranks]
+print("ends", [rank.exitcode for rank in ranks])
+SCRIPT
+expect 0 "${sim[@]}" 3 "$scratch/loop.py" none
+[ "$(sort "$scratch/out" | uniq -c | tr -s ' ')" = " 3 ends [0, 0, 0]
+ 1 rank 0
+ 1 rank 1
+ 1 rank 2" ] || fail "loop.py: $(cat "$scratch/out")"
+expect 10 "${sim[@]}" 3 "$scratch/loop.py" size
+expect_err '^  rank 1 called all_reduce\(sum, float32, 2\) at .*loop.py:7$'
+# Which no script may hide by looking at no status.
+expect 1 "${sim[@]}" 1 "$scratch/loop.py" text
+expect_err '^lockstep: rank 0 started processes that are no ranks: they have trained nothing$'
 
 # One rank may stand for many that do the same.
 expect 0 run --backend sim --platform star-1024 --represent 1:1024 "$trains" train

@@ -192,7 +192,13 @@ def main(words):
         pid = os.fork()
         if pid == 0:
             _become(rank, ranks, local)
-            _leave(_run(words))
+            has_refused = spawn.become_owner()
+            status = _run(words)
+            if not status and has_refused():
+                print("lockstep: rank %d started processes that are no ranks: "
+                      "they have trained nothing" % rank, file=sys.stderr)
+                status = 1
+            _leave(status)
         pids.append(pid)
     seat.reap(pids)
 
