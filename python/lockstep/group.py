@@ -204,12 +204,13 @@ class Group(Arguments, dist.ProcessGroup):
         text = self._message_text()
         if error == library.TIMEOUT:
             text = "Timed out waiting for the other ranks: " + text
-            if not self.simulated:
-                text += _advice()
         elif error == library.PEER_LOST:
             text = "connection closed by a peer: " + text
         elif error == library.ABORTED:
             text = "the group is closed : " + text
+        if (error in (library.TIMEOUT, library.MISMATCH)
+                and not self.simulated):
+            text += _advice()
         return self._error("lockstep: " + text)
 
     def _message_text(self):

@@ -61,6 +61,8 @@ cat >"$scratch/forks.py" <<-'SCRIPT'
 	def work(rank):
 	    dist.init_process_group("gloo", init_method="file://" + sys.argv[1],
 	                            rank=rank, world_size=2)
+	    if len(sys.argv) > 2:
+	        dist.all_reduce(torch.ones(1 + rank))
 	    dist.barrier() if rank == 0 else dist.recv(torch.ones(1), 0)
 	context = mp.get_context("fork")
 	ranks = [context.Process(target=work, args=(rank,)) for rank in range(2)]
@@ -72,6 +74,8 @@ expect 1 run --timeout 5 --dump "$scratch/forked" "$scratch/forks.py" \
 	"$scratch/file"
 expect_err 'lockstep run did not start this rank; lockstep diagnose '
 expect 11 diagnose "$scratch/forked"
-expect_err 'rank 1 waits in recv\(src 0, .* at .*/forks.py:5'
+expect_err 'rank 1 waits in recv\(src 0, .* at .*/forks.py:7'
+expect 1 run "$scratch/forks.py" "$scratch/file2" differ
+expect_err 'disagree about the operation \(lockstep run did not start this rank, and has no verdict on it: set LOCKSTEP_DUMP'
 
 finish
