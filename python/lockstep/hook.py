@@ -98,11 +98,8 @@ def _prepare(c10d):
     _wrap_making(c10d)
     _wrap_destroying(c10d)
     _wrap_splitting(c10d)
-    if "LOCKSTEP_SEAT" in os.environ:
-        _wrap_joining(c10d)
-    for name in os.environ.get("LOCKSTEP_TORCH_BACKEND_AS", "").split(","):
-        if name.strip():
-            _take_over(c10d, name.strip().lower())
+    _wrap_joining(c10d)
+    _take_over_all(c10d)
 
 
 def _create(store, rank, size, timeout, name="lockstep"):
@@ -153,13 +150,16 @@ def _wrap_making(c10d):
 
 
 def _wrap_joining(c10d):
-    """In a simulation: refuses who is no rank before it looks for others."""
-    from .simulated import spawn
+    """Takes over names that were given since torch was imported; in a
+    simulation, refuses who is no rank before it looks for others."""
     join = c10d.init_process_group
 
     @functools.wraps(join)
     def init_process_group(*arguments, **named):
-        spawn.refuse_stranger()
+        if "LOCKSTEP_SEAT" in os.environ:
+            from .simulated import spawn
+            spawn.refuse_stranger()
+        _take_over_all(c10d)
         return join(*arguments, **named)
 
     _put(c10d, init_process_group)
@@ -225,6 +225,17 @@ def _world(c10d):
 
 
 # ---- names of others ---------------------------------------------------------
+
+_taken = set()
+
+
+def _take_over_all(c10d):
+    """Takes over the names that it has not taken."""
+    names = os.environ.get("LOCKSTEP_TORCH_BACKEND_AS", "").lower().split(",")
+    for name in {name.strip() for name in names} - {""} - _taken:
+        _take_over(c10d, name)
+        _taken.add(name)
+
 
 def _take_over(c10d, name):
     """Makes groups of that name ours."""

@@ -11,6 +11,13 @@ for file in group ddp; do
 	timeout 500 "$python" tests/torch/$file.py 2 4 >"$scratch/out" 2>&1 ||
 		fail "torch $torch, $file.py: $(tail -n 20 "$scratch/out")"
 done
+# Names may be given until a group is made.
+"$python" -c 'import os, lockstep, torch.distributed as dist
+os.environ["LOCKSTEP_TORCH_BACKEND_AS"] = "gloo"
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+print(type(dist.group.WORLD).__module__)' >"$scratch/out" 2>&1
+grep -qx lockstep.group "$scratch/out" ||
+	fail "a name that was given late: $(cat "$scratch/out")"
 if [[ $torch != 1.* && $torch != 2.[0-5].* ]]; then
 	limit=250 expect 0 run --nproc-per-node 4 tests/torch/names.py
 	limit=250 expect 0 run --backend sim --platform star-8 \
