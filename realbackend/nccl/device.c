@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/refuse.h"
-#include "realbackend/agree/patience.h"
+#include "realbackend/agree/backoff.h"
 
 /* A process is one rank, so this is the rank's. */
 static struct dist__device the_device;
@@ -251,7 +251,7 @@ static unsigned spin(const struct dist__device *device, uint64_t length,
 {
 	const struct dist__libraries *l = &device->libraries;
 	const struct dist__cuda_grid one = {1, 1, 1};
-	struct dist__patience patience = {0};
+	struct dist__backoff backoff = {0};
 	void *arguments[] = {&length};
 	unsigned status;
 
@@ -262,7 +262,7 @@ static unsigned spin(const struct dist__device *device, uint64_t length,
 	while (!status &&
 	       (status = l->cuda.EventQuery(event)) == DIST__CUDA_NOT_READY) {
 		status = DIST__CUDA_SUCCESS;
-		dist__patience_wait(&patience);
+		dist__backoff_wait(&backoff);
 	}
 	return status;
 }

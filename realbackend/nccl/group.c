@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "realbackend/agree/patience.h"
+#include "realbackend/agree/backoff.h"
 #include "realbackend/nccl/devices.h"
 
 /* ---- the communicators ------------------------------------------------- */
@@ -188,7 +188,7 @@ static enum dist_error be_invited(struct dist__nccl_group *g,
 static enum dist_error wait_until_quiet(struct dist__nccl_group *g,
 					int64_t deadline_ns)
 {
-	struct dist__patience patience = {0};
+	struct dist__backoff backoff = {0};
 	enum dist_error error;
 	int64_t now_ns;
 	bool busy;
@@ -204,7 +204,7 @@ static enum dist_error wait_until_quiet(struct dist__nccl_group *g,
 			return error;
 		if (now_ns >= deadline_ns)
 			return DIST_ERR_TIMEOUT;
-		dist__patience_wait(&patience);
+		dist__backoff_wait(&backoff);
 	}
 }
 
