@@ -34,11 +34,13 @@ expect_well() {
 
 # Prints what the verdict on a program of the catalogue is about.
 verdict() { # back end, program, ranks
-	local seconds=600
+	local seconds=600 level=info
 
 	[[ $2 != @(impatient|late*|two_are_late) ]] || seconds=2
+	[[ $2 != written_before_wait ]] || level=detail
 	rm -f "$scratch/json"
-	lockstep check --backend "$1" --patience 0.5 --timeout $seconds \
+	lockstep check --backend "$1" --debug $level --patience 0.5 \
+		--timeout $seconds \
 		--json "$scratch/json" --nproc-per-node "$3" "$wrong" "$2"
 	jq -c '[.verdict, .culprits, .exit_status], (.sites[] |
 		select(.role == "culprit") | [.ranks, .file, .line])' \
@@ -67,6 +69,8 @@ hold_verdicts() {
 			'$1 == name { print $2 }')
 		[ -s "$scratch/tcp.$name" ] ||
 			verdict tcp "$name" "$ranks" >"$scratch/tcp.$name"
+		! grep -q '"fine"' "$scratch/tcp.$name" ||
+			fail "$name: TCP says that it is fine"
 		verdict mpi "$name" "$ranks" >"$scratch/mpi.$name"
 		diff "$scratch/tcp.$name" "$scratch/mpi.$name" ||
 			fail "$LOCKSTEP_MPI: $name: not TCP's verdict"
