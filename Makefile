@@ -130,7 +130,8 @@ PEERS := $(if $(wildcard /usr/bin/mpicc.openmpi),$(PEER_DIR)/openmpi \
 	$(if $(wildcard /usr/include/gloo/context.h),$(PEER_DIR)/gloo)
 
 .DELETE_ON_ERROR:
-.SECONDARY:
+# Not all files: a header that is gone would not be missed.
+.SECONDARY: $(call obj,$(ALL_SRC) $(SHIM_SRC))
 .SUFFIXES:
 .DEFAULT_GOAL := all
 
