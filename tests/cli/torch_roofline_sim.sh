@@ -35,6 +35,25 @@ jq -e '[.traceEvents[] | select(.pid == 0 and .ph == "X")] as $all |
 		.ts < $c.ts + $c.dur)] | length > 3' "$scratch/trace1" \
 	>/dev/null || fail 'no gradient moved while others were computed'
 
+# FSDP2 that is given no mesh takes that of the GPUs, and memory on them.
+if [[ $torch != 2.[0-5].* ]]; then
+	cat >"$scratch/fsdp.py" <<-'SCRIPT'
+		import torch, torch.distributed as dist
+		from torch.distributed.fsdp import fully_shard
+		dist.init_process_group("nccl")
+		model = fully_shard(torch.nn.Linear(2048, 2048, bias=False, device="cuda"))
+		adam = torch.optim.AdamW(model.parameters())
+		model(torch.ones(1, 2048, device="cuda")).sum().backward()
+		adam.step()
+		moments = adam.state[model.weight]["exp_avg"].device
+		print(model.weight.device, moments,
+		      torch.cuda.max_memory_allocated() > 24 << 20)
+	SCRIPT
+	expect 0 "${sim[@]}" --nproc-per-node 2 --compute roofline:a100 \
+		"$scratch/fsdp.py"
+	expect_out '^cuda:0 cuda:0 True$'
+fi
+
 expect 2 "${sim[@]}" --nproc-per-node 2 --compute roofline:abacus "$script"
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "more than a line: $(cat "$scratch/err")"
 grep -q "^lockstep: --compute: GPU 'abacus': expected one of A10, " \

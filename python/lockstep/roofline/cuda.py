@@ -303,6 +303,8 @@ def install(patch, mode):
     accelerator = getattr(torch, "accelerator", None)  # since 2.6
     for name in set(new) & set(getattr(accelerator, "__all__", ())):
         patch(accelerator, name, new[name])
+    if hasattr(torch._C, "_get_accelerator"):  # of FSDP2 without a mesh
+        patch(torch._C, "_get_accelerator", new["current_accelerator"])
     patch(torch, "Generator", Generator)
     patch(cuda.nccl, "version", lambda: NCCL)
     for name in ("_record_memory_history", "_dump_snapshot"):
