@@ -57,8 +57,10 @@ static void fill_intra(const struct machine *machine, int gpus,
 		intra->sockets = 1;
 		if (machine->sockets > 1 && gpus % machine->sockets == 0)
 			intra->sockets = machine->sockets;
-		intra->socket = (struct platform_wire){FABRIC_SOCKET_BPS,
-						       PLATFORM_PCIE_HOP_S / 2};
+		intra->socket = (struct platform_wire){
+			machine->socket_GBps > 0 ? machine->socket_GBps * 1e9
+						 : FABRIC_SOCKET_BPS,
+			PLATFORM_PCIE_HOP_S / 2};
 	}
 }
 

@@ -243,7 +243,8 @@ enum dist_error library_estimate(const struct dist__profile *profile,
 	*estimate = (struct library_estimate){.channels = 0};
 	if (!model)
 		return refuse_library(profile, message);
-	if (dist__op_is_p2p(call->op))
+	if (dist__op_is_p2p(call->op) &&
+	    (call->op != DIST__SEND || !model->has_exchanges))
 		return dist__refuse(message,
 				    "send and receive have no formula");
 	if (fabric->guessed && !calibration)

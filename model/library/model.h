@@ -23,6 +23,8 @@ struct library_model {
 			      whatever the latency of links */
 	bool has_steps;    /* its estimates are LIBRARY_STEPS, */
 	bool has_transfers; /* or have any other shape */
+	bool has_exchanges; /* DIST__SEND: each rank sends to the next and
+			       receives from the previous one, all at once */
 
 	/* As library_fitted() has them; NULL: none. */
 	const struct library_constant *fitted;

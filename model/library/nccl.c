@@ -30,7 +30,8 @@ static bool find(const char *name, const char *const *names, int *index)
 static bool is_direct(enum dist__op_kind op)
 {
 	return op == DIST__ALL_TO_ALL || op == DIST__GATHER ||
-	       op == DIST__SCATTER || op == DIST__MONITORED_BARRIER;
+	       op == DIST__SCATTER || op == DIST__MONITORED_BARRIER ||
+	       op == DIST__SEND;
 }
 
 static enum dist_error refuse(const struct library_call *call, const char *what,
@@ -198,7 +199,7 @@ static enum dist_error estimate_nccl(const struct dist__profile *profile,
 		return refuse(call, "protocol", call->protocol, protocol_names,
 			      message);
 	estimate->channels = system.channels;
-	if (forced && is_direct(call->op))
+	if (forced && forced != call->algorithm && is_direct(call->op))
 		return dist__refuse(message,
 				    "%s: NCCL has no algorithms of it to "
 				    "choose from, not \"%.40s\"",
@@ -234,6 +235,7 @@ const struct library_model library_nccl = {
 	.algorithms = algorithm_names,
 	.has_own_hops = true,
 	.has_transfers = true,
+	.has_exchanges = true,
 	.freedoms = library_nccl_freedoms,
 	.fitted = library_nccl_fitted,
 	.estimate = estimate_nccl,

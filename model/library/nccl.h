@@ -34,21 +34,26 @@ struct nccl_system {
 	int minor;            /* of NCCL 2 */
 	enum nccl_link intra; /* NVLINK or PCI */
 	int nodes, node_ranks, ranks;
-	double intra_GBps; /* of all channels of a rank, by NCCL's rates */
-	double net_GBps;   /* of all cards of a node; 0: one node */
+	double intra_GBps;  /* of all channels of a rank, by NCCL's rates */
+	double net_GBps;    /* of all cards of a node; 0: one node */
+	double card_GBps;   /* of those nearest to one rank */
+	double link_GBps;   /* of a rank's links, all they have */
+	double socket_GBps; /* between processors that ranks of a node on PCIe
+			       hang on; 0: one processor */
 	int channels;
+	int told_channels; /* by which NCCL chooses, before it doubles them */
 	bool ll128; /* the GPUs support it, and all links in a node are NVLinks
 		     */
 	bool nvls;  /* the switches reduce */
-	double plugin_us;  /* latency that the network plugin reports */
-	bool simple_only;  /* the plugin allows only this protocol */
-	bool sockets;      /* no plugin: processors copy every byte */
-	bool bounces;      /* cards do not reach GPUs: bytes go through the host
-			    */
-	bool over_sockets; /* bytes inside a node go through the host: NCCL
-			      allows no peer access to a GPU of another
-			      processor (ncclTopoCheckP2p() in
-			      src/graph/paths.cc) */
+	double plugin_us; /* latency that the network plugin reports */
+	bool simple_only; /* the plugin allows only this protocol */
+	bool sockets;     /* no plugin: processors copy every byte */
+	bool bounces;     /* cards do not reach GPUs: bytes go through the host
+			   */
+	bool over_host;   /* bytes inside a node go through the host: NCCL
+			     allows no peer access to a GPU of another
+			     processor (ncclTopoCheckP2p() in
+			     src/graph/paths.cc), drivers none to GeForce */
 };
 
 /* The choice for a call. */
@@ -90,8 +95,8 @@ struct nccl_constants {
 	double ampere_ll128; /* LL128 on NVLinks of Ampere */
 	double tree_fill;    /* of a tree in Simple, in hops between nodes */
 	double nvls_share;   /* share of NCCL's rates of the switches */
-	double bounce_share; /* share of the rate share of the rate of cards
-				whose bytes go through the host */
+	double bounce_share; /* share of a rate if bytes go through the host:
+				of cards, and of GPUs' PCIe */
 	double nvls_fill;    /* chunks until the switches are busy */
 };
 

@@ -1,6 +1,7 @@
 /* nccl_system.c - a fabric as NCCL sees it: its rates of links are those of
  * src/graph/topo.h, its channels those that its search comes to on such
  * machines (src/graph/search.cc). */
+#include <math.h>
 #include <string.h>
 
 #include "model/library/nccl.h"
@@ -59,6 +60,20 @@ static int channels_of(const struct nccl_system *system, int cards)
 	return most;
 }
 
+/* What its search finds: a channel for each card, and two where few of them are
+ * fast (ncclTopoDupChannels()). */
+static int told_channels_of(const struct nccl_system *system, int cards)
+{
+	double each = system->net_GBps / cards;
+
+	if (system->nodes == 1)
+		return system->channels;
+	if (each < 25 ||
+	    (system->generation > NCCL_AMPERE && each <= 50 && cards > 4))
+		return cards;
+	return system->channels;
+}
+
 /* Rates that nobody told: of a card 100 Gbit/s, as NCCL takes it to be
  * (src/graph/topo.h), of sockets 10 (src/transport/net_socket.cc); inside a
  * node two links of NVLink 2. */
@@ -82,22 +97,10 @@ static double net_GBps(const struct fabric *fabric)
 	return cards * Bps / 1e9;
 }
 
-/* Between two sockets of Intel's processors, in its rates (SKL_QPI_BW). */
-#define SOCKETS_GBPS 10.0
+/* Between two sockets, in its rates: of Intel's 20.8 GB/s it takes 10
+ * (SKL_QPI_BW). */
+#define SOCKETS_TOLD (10.0 / 20.8)
 
-static double intra_GBps(const struct fabric *fabric, enum nccl_link link,
-			 enum nccl_generation generation)
-{
-	double Bps =
-		fabric->intra_Bps > 0 ? fabric->intra_Bps : UNKNOWN_INTRA_BPS;
-	double GBps = Bps / 1e9 * link_share(link, generation);
-
-	return fabric->socket_Bps > 0 && GBps > SOCKETS_GBPS ? SOCKETS_GBPS
-							     : GBps;
-}
-
-/* Cards reach the memory of GPUs themselves (GPUDirect RDMA), but for those of
- * GeForce and over sockets. */
 static bool is_geforce(const char *gpu)
 {
 	return strstr(gpu, "GTX") || strstr(gpu, "TITAN") ||
@@ -105,15 +108,42 @@ static bool is_geforce(const char *gpu)
 	       strstr(gpu, "RTX 40") || strstr(gpu, "RTX 50");
 }
 
+/* GPUs on boards with cards beside them, by the beginnings of their names. */
+static bool is_on_board(const char *gpu)
+{
+	static const char *const boards[] = {"V100", "P100", "A100", "A800",
+					     "H100", "H800", "H20",  "B100",
+					     "B200", "B300", "GH",   "GB"};
+
+	if (strstr(gpu, "PCIe") || strstr(gpu, "PCIE"))
+		return false;
+	for (size_t i = 0; i < sizeof boards / sizeof boards[0]; i++)
+		if (strstr(gpu, boards[i]))
+			return true;
+	return gpu[0] == '\0';
+}
+
+/* Cards read and write the memory of GPUs (GPUDirect RDMA) where a switch of
+ * PCIe joins them (ncclTopoCheckGdr()): on boards, and where a machine has more
+ * GPUs on PCIe. A GPU alone and its card hang on the processor. Drivers let
+ * no card reach a GeForce. */
+static bool is_reached(const struct fabric *fabric)
+{
+	return !is_geforce(fabric->gpu) &&
+	       (fabric->intra != FABRIC_ALONE || is_on_board(fabric->gpu));
+}
+
 /* Reductions in the switches came with NCCL 2.17. */
 #define NVLS_MINOR 17
 
-/* LL128 needs cards that write whole lines to the GPU themselves: not sockets,
- * whose bytes come by way of the processor (ncclTopoTuneModel(), PATH_PHB), nor
- * cards behind a Grace (github.com/NVIDIA/nccl, pull request 2053). */
+/* LL128 needs cards that write whole lines to the GPU themselves: neither
+ * sockets nor other cards whose bytes come by way of the processor
+ * (ncclTopoTuneModel(), PATH_PHB), nor cards behind a Grace
+ * (github.com/NVIDIA/nccl, pull request 2053). */
 static bool is_direct(const struct fabric *fabric)
 {
-	return !is_sockets(fabric) && !strstr(fabric->gpu, "GH200");
+	return !is_sockets(fabric) && is_reached(fabric) &&
+	       !strstr(fabric->gpu, "GH200");
 }
 
 struct nccl_system
@@ -126,24 +156,36 @@ library_nccl_system_of(const struct fabric *fabric, int ranks,
 		.ranks = ranks,
 		.nodes = fabric_is_one(fabric) ? 1 : fabric->nodes,
 	};
+	int cards = fabric->cards > 0 ? fabric->cards : 1;
 	bool nvlink =
 		fabric->intra != FABRIC_PCIE && fabric->intra != FABRIC_HOST;
 
 	system.node_ranks = (ranks + system.nodes - 1) / system.nodes;
 	system.intra = nvlink ? NCCL_NVLINK : NCCL_PCI;
-	system.intra_GBps = intra_GBps(fabric, system.intra, system.generation);
+	system.link_GBps = (fabric->intra_Bps > 0 ? fabric->intra_Bps
+						  : UNKNOWN_INTRA_BPS) /
+			   1e9;
+	system.socket_GBps = fabric->socket_Bps / 1e9 * SOCKETS_TOLD;
+	system.intra_GBps =
+		system.link_GBps * link_share(system.intra, system.generation);
+	if (system.socket_GBps > 0)
+		system.intra_GBps = fmin(system.intra_GBps, system.socket_GBps);
 	if (system.nodes > 1)
 		system.net_GBps = net_GBps(fabric);
 	if (system.node_ranks == 1)
 		system.intra_GBps = system.net_GBps;
-	system.channels = channels_of(&system, fabric->cards);
+	system.card_GBps = system.net_GBps / fmin(cards, system.node_ranks);
+	system.channels = channels_of(&system, cards);
+	system.told_channels = told_channels_of(&system, cards);
 	system.nvls = fabric->intra == FABRIC_NVSWITCH &&
 		      system.generation >= NCCL_HOPPER &&
 		      system.node_ranks > 2 && constants->minor >= NVLS_MINOR;
-	system.over_sockets = fabric->socket_Bps > 0;
+	system.over_host =
+		system.socket_GBps > 0 ||
+		(fabric->intra == FABRIC_PCIE && is_geforce(fabric->gpu));
 	system.sockets = system.nodes > 1 && is_sockets(fabric);
 	system.bounces =
-		system.nodes > 1 && !system.sockets && is_geforce(fabric->gpu);
+		system.nodes > 1 && !system.sockets && !is_reached(fabric);
 	system.ll128 = nvlink && (system.nodes == 1 || is_direct(fabric));
 
 	/* What plugins for networks tell NCCL, and set: of EFA, aws-ofi-nccl

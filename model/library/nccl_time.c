@@ -65,8 +65,13 @@ static struct nccl_system reached(const struct nccl_system *system,
 		real.net_GBps *=
 			pow(1 - constants->spread,
 			    log2((double)system->nodes / SWITCH_NODES));
-	if (system->over_sockets && !streams)
-		real.intra_GBps *= SOCKETS_SHARE;
+	if (system->socket_GBps > 0 && !streams)
+		real.intra_GBps = fmin(real.intra_GBps,
+				       system->socket_GBps * SOCKETS_SHARE);
+	if (system->over_host && !streams)
+		real.intra_GBps =
+			fmin(real.intra_GBps,
+			     system->link_GBps * constants->bounce_share);
 	if (real.node_ranks == 1)
 		real.intra_GBps = real.net_GBps;
 	else if (algorithm == NCCL_NVLS || algorithm == NCCL_NVLS_TREE)
@@ -114,8 +119,9 @@ static struct hops hops_of(const struct nccl_system *system,
 {
 	const enum nccl_algorithm a = plan->algorithm;
 	const enum nccl_protocol p = plan->protocol;
-	/* Simple waits for data and for their flag (src/graph/tuning.cc). */
-	double times = p == NCCL_SIMPLE ? 2 : 1;
+	/* Simple waits for data and for their flag (src/graph/tuning.cc): a
+	 * card that wrote to a GPU must have been read from before. */
+	double times = p == NCCL_SIMPLE && !system->bounces ? 2 : 1;
 	bool is_eager =
 		p == NCCL_LL && 2 * bytes / system->channels < EAGER_BYTES;
 	double more_us = is_eager ? constants->eager_us : constants->net_us;
@@ -275,6 +281,22 @@ static double start_ns(const struct nccl_constants *constants,
 			    library_nccl_base_latency_us[NCCL_RING][NCCL_LL]);
 }
 
+/* Steps that come after each other. NCCL reckons that a ring of one way round
+ * leaves each node but one; most data leave each. */
+static struct nccl_steps real_steps(const struct nccl_system *system,
+				    enum dist__op_kind op,
+				    enum nccl_algorithm algorithm)
+{
+	struct nccl_steps steps = library_nccl_steps_of(system, op, algorithm);
+
+	if (algorithm == NCCL_RING && steps.intra >= 1 &&
+	    steps.net == system->nodes - 1 && system->nodes > 1) {
+		steps.intra--;
+		steps.net++;
+	}
+	return steps;
+}
+
 void library_nccl_time(const struct nccl_system *system,
 		       const struct nccl_constants *constants,
 		       enum dist__op_kind op, const struct nccl_plan *plan,
@@ -284,7 +306,7 @@ void library_nccl_time(const struct nccl_system *system,
 	const enum nccl_protocol p = plan->protocol;
 	const struct nccl_system real = reached(
 		system, constants, a, p, library_nccl_traffic(system, op));
-	const struct nccl_steps steps = library_nccl_steps_of(system, op, a);
+	const struct nccl_steps steps = real_steps(system, op, a);
 	const struct hops hops = hops_of(system, constants, plan, bytes);
 	double rate = rate_GBps(&real, constants, op, plan, bytes);
 
@@ -303,7 +325,8 @@ void library_nccl_time(const struct nccl_system *system,
 }
 
 /* A rank has messages for all its peers, some at a time; the root alone of a
- * gather. */
+ * gather; one for the next rank alone where all send and receive: then that to
+ * another node goes by the cards of one rank. */
 void library_nccl_direct_time(const struct nccl_system *system,
 			      const struct nccl_constants *constants,
 			      enum dist__op_kind op, double bytes,
@@ -311,25 +334,37 @@ void library_nccl_direct_time(const struct nccl_system *system,
 {
 	const struct nccl_system real =
 		reached(system, constants, NCCL_RING, NCCL_SIMPLE, 1);
-	double peers = system->ranks - 1, n = system->ranks;
+	double n = system->ranks;
+	double peers = op == DIST__SEND ? 1 : n - 1;
 	double rounds = ceil(peers / system->channels);
 	double away = bytes * (n - system->node_ranks) / n;
 	double near = bytes * (system->node_ranks - 1) / n;
 	double hop =
 		library_nccl_hop_latency_us[system->intra][NCCL_RING][NCCL_LL];
+	double links, cards;
 
+	if (op == DIST__SEND) {
+		near = system->node_ranks > 1 ? bytes : 0;
+		away = system->nodes > 1 ? bytes : 0;
+	}
+	/* On PCIe a GPU's way to its peers is that to its card, too. */
+	links = system->intra == NCCL_PCI && op != DIST__SEND ? near + away
+							      : near;
+	cards = away;
+	if (op == DIST__ALL_TO_ALL)
+		cards *= system->node_ranks;
+	if (op == DIST__SEND && system->nodes > 1)
+		cards *= system->net_GBps / system->card_GBps;
 	if (system->nodes > 1)
 		hop = library_nccl_hop_latency_us[NCCL_NET][NCCL_RING]
 						 [NCCL_LL] +
 		      constants->net_us;
 	set_reach(system, &real, NCCL_SIMPLE, estimate);
-	if (op == DIST__ALL_TO_ALL)
-		away *= system->node_ranks;
 	estimate->start_ns = start_ns(constants, NCCL_RING, NCCL_SIMPLE);
 	estimate->latency_ns = 1e3 * rounds * hop;
-	if (near > 0)
-		estimate->transfer_ns = near / real.intra_GBps;
-	if (away > 0)
+	if (links > 0)
+		estimate->transfer_ns = links / real.intra_GBps;
+	if (cards > 0)
 		estimate->transfer_ns =
-			fmax(estimate->transfer_ns, away / real.net_GBps);
+			fmax(estimate->transfer_ns, cards / real.net_GBps);
 }

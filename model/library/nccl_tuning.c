@@ -243,8 +243,12 @@ double library_nccl_tuning_us(const struct nccl_system *system,
 			      enum nccl_algorithm algorithm,
 			      enum nccl_protocol protocol, double bytes)
 {
-	double rate = told_GBps(system, op, algorithm, protocol);
+	struct nccl_system told = *system;
+	double rate;
 
+	told.channels = system->told_channels;
+	rate = told_GBps(algorithm == NCCL_NVLS_TREE ? system : &told, op,
+			 algorithm, protocol);
 	if (!possible(system, op, algorithm, protocol))
 		return -1;
 	if (algorithm == NCCL_TREE)

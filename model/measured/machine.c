@@ -60,6 +60,7 @@ static const struct dist__yaml_key intra_keys[] = {
 	{YAML_KEY(struct machine, dist__yaml_read_double, link_GBps),
 	 .required = true},
 	{YAML_KEY(struct machine, dist__yaml_read_count, sockets)},
+	{YAML_KEY(struct machine, dist__yaml_read_double, socket_GBps)},
 	{.name = "pairs", .read = read_pairs},
 	{.name = NULL},
 };

@@ -70,10 +70,12 @@ struct machine {
 	char gpu[64];
 	size_t gpus_per_node;
 	enum machine_intra intra;
-	char link[32];    /* the kind of link: "NVLink 3" */
-	int links;        /* of a GPU, or of each pair in a mesh */
-	double link_GBps; /* of one link, 10^9 bytes a second, each way */
-	int sockets;      /* of a node; 0: not known */
+	char link[32];      /* the kind of link: "NVLink 3" */
+	int links;          /* of a GPU, or of each pair in a mesh */
+	double link_GBps;   /* of one link, 10^9 bytes a second, each way */
+	int sockets;        /* of a node; 0: not known */
+	double socket_GBps; /* between two of them, all links, 10^9 bytes a
+			       second, each way; 0: not known */
 	struct machine_pair pairs[MACHINE_MOST_PAIRS];
 	size_t num_pairs;
 	struct machine_network networks[MACHINE_MOST_NETWORKS];

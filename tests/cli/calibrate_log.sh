@@ -60,8 +60,7 @@ expect_refusal 'two.log:15: expected rows of one collective' calibrate \
 	--from "$scratch/two.log" --machine a100-nvswitch -o "$scratch/none"
 [ ! -e "$scratch/none" ] || fail "half written"
 
-# Several logs, one of them of two nodes, are fitted for each network; what the
-# model has no word on is left out.
+# Several logs, one of them of two nodes, are fitted for each network.
 table() { # NAME NODES ROW...
 	echo "\$ mpirun -np 16 ./build/$1_perf -b 8 -e 1G"
 	for ((rank = 0; rank < 16; rank++)); do
@@ -81,8 +80,7 @@ expect 0 calibrate --from "$log" "$scratch/two_nodes.log" --machine dgx-a100 \
 	-o "$scratch/both"
 expect_out '^launch_us .* one node$'
 expect_out '^intra_share .* ib$'
-expect_out '^all 12 rows: median'
-expect_out '^left out: 2 rows that the model of nccl has no word on'
+expect_out '^all 14 rows: median'
 [ "$(grep -c 'library: nccl' "$scratch/both/dgx-a100.yaml")" -eq 2 ] ||
 	fail "not both: $(cat "$scratch/both/dgx-a100.yaml")"
 expect_refusal 'two_nodes.log: expected logs with --from' calibrate \

@@ -255,6 +255,101 @@ Test(nccl_model, two_sockets_of_pcie_carry_what_the_host_does)
 	dist__profile_release(&profile);
 }
 
+/* The time of a call that NCCL chooses for. */
+static double time_ns(const struct fabric *fabric, enum dist__op_kind op,
+		      double bytes)
+{
+	struct dist__profile profile = nccl();
+	struct library_call call = call_of(fabric, op, bytes);
+	struct library_estimate got = estimate(&profile, fabric, &call);
+
+	dist__profile_release(&profile);
+	return library_time_ns(&got);
+}
+
+/* No GeForce reads another: its bytes go through the host, on one processor,
+ * too. Eight RTX 4090 on two EPYC have 14.5 GB/s. */
+Test(nccl_model, geforce_goes_through_the_host)
+{
+	struct fabric fabric = {GPUS(1, 8, "RTX 4090", FABRIC_PCIE, 31e9)};
+	double one = time_ns(&fabric, DIST__ALL_REDUCE, GIB), two;
+
+	cr_expect_float_eq(1.75 * GIB / one, 14.5, 1);
+	fabric.socket_Bps = 96e9;
+	two = time_ns(&fabric, DIST__ALL_REDUCE, GIB);
+	cr_expect_float_eq(two / one, 1, 0.01);
+	strcpy(fabric.gpu, "L40");
+	fabric.socket_Bps = 0;
+	cr_expect_lt(time_ns(&fabric, DIST__ALL_REDUCE, GIB), 0.8 * one);
+}
+
+/* A card that no switch joins with the GPU is not let at its memory. */
+Test(nccl_model, cards_of_lone_gpus_are_behind_the_processor)
+{
+	struct fabric far = {GPUS(2, 1, "A100 40GB PCIe", FABRIC_ALONE, 0),
+			     CARDS("ib", 1, 25e9)};
+	struct fabric near = far;
+
+	strcpy(near.gpu, "H100 80GB");
+	strcpy(far.gpu, "H100 80GB PCIe");
+	cr_expect_float_eq(time_ns(&far, DIST__ALL_REDUCE, GIB) /
+				   time_ns(&near, DIST__ALL_REDUCE, GIB),
+			   2, 0.1);
+}
+
+/* Where a GPU's messages to its neighbours and to its card go by the same
+ * lanes, they take turns. */
+Test(nccl_model, all_to_all_shares_pcie_with_the_cards)
+{
+	struct fabric fabric = {GPUS(2, 8, "L40", FABRIC_PCIE, 31e9),
+				CARDS("ib", 8, 50e9)};
+	double all = time_ns(&fabric, DIST__ALL_TO_ALL, GIB);
+
+	cr_expect_gt(all, GIB * 15 / 16 / 31);
+	fabric.intra_Bps *= 2;
+	cr_expect_lt(time_ns(&fabric, DIST__ALL_TO_ALL, GIB), 0.6 * all);
+}
+
+/* Each rank to the next: of a node one sends away, by its own card. */
+Test(nccl_model, exchanges_go_by_one_card)
+{
+	struct fabric fabric = two_h100;
+	double two = time_ns(&fabric, DIST__SEND, GIB);
+
+	cr_expect(GIB / two > 40 && GIB / two < 50, "%g GB/s", GIB / two);
+	fabric.cards = 16;
+	cr_expect_lt(time_ns(&fabric, DIST__SEND, GIB), 0.6 * two);
+	cr_expect_lt(time_ns(&h100, DIST__SEND, GIB), 0.2 * two);
+}
+
+/* It chooses by the channels that it finds, a card each, of 36.7 GB/s in LL128,
+ * and uses twice as many. */
+Test(nccl_model, chooses_by_channels_before_they_are_doubled)
+{
+	struct dist__profile profile = nccl();
+	struct library_call call =
+		call_of(&two_h100, DIST__ALL_GATHER, 64 * MIB);
+
+	cr_expect_str_eq(estimate(&profile, &two_h100, &call).protocol,
+			 "Simple");
+	call.numel = 16 << 20;
+	cr_expect_str_eq(estimate(&profile, &two_h100, &call).protocol,
+			 "LL128");
+	dist__profile_release(&profile);
+}
+
+/* Data of one rank leave each node on their way round two of them. */
+Test(nccl_model, rings_of_one_way_leave_every_node)
+{
+	struct fabric ib = two_h100, slow = two_h100;
+	double more;
+
+	strcpy(slow.transport, "tcp");
+	more = time_ns(&slow, DIST__ALL_GATHER, 1024) -
+	       time_ns(&ib, DIST__ALL_GATHER, 1024);
+	cr_expect_float_eq(more / 1e3, 2 * (15 - 1), 1);
+}
+
 Test(nccl_model, obeys_what_is_forced)
 {
 	struct dist__profile profile = nccl();
