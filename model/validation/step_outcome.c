@@ -234,9 +234,8 @@ struct accuracy step_outcome_accuracy(const struct step_outcome *outcome,
 	return accuracy_of(scratch, num);
 }
 
-/* The median error of a table, if a doubling takes so much more. */
-static double median_error(const struct step_outcome *outcome, double doubling,
-			   double *scratch)
+double step_outcome_error(const struct step_outcome *outcome, double doubling,
+			  double *scratch)
 {
 	for (size_t i = 0; i < outcome->num; i++) {
 		const struct step_outcome_row *row = &outcome->rows[i];
@@ -257,7 +256,8 @@ double step_outcome_doubling(const struct step_outcome *const *outcomes,
 		double sum = 0;
 
 		for (size_t t = 0; t < num; t++)
-			sum += median_error(outcomes[t], 1e-3 * i, scratch);
+			sum += step_outcome_error(outcomes[t], 1e-3 * i,
+						  scratch);
 		if (sum < least) {
 			least = sum;
 			best = 1e-3 * i;

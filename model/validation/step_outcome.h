@@ -49,6 +49,11 @@ step_outcome_make(struct step_outcome *outcome, const struct steps *table,
 double step_outcome_doubling(const struct step_outcome *const *outcomes,
 			     size_t num, double *scratch);
 
+/* step_outcome_error returns the median error of such a table with a doubling.
+ */
+double step_outcome_error(const struct step_outcome *outcome, double doubling,
+			  double *scratch);
+
 /* step_outcome_release frees what outcome holds. */
 void step_outcome_release(struct step_outcome *outcome);
 

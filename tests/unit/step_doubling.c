@@ -21,9 +21,12 @@ static void load(struct steps *table, const char *name)
 		     message.text);
 }
 
-/* Predicts all tables; returns the doubling that those but one come to. */
-static double doubling(struct step_outcome *outcomes, size_t but)
+/* Returns the doubling that all tables but one come to; stores in *excess how
+ * much larger the constant has the mean of their median errors. */
+static double doubling(const struct step_outcome *outcomes, size_t but,
+		       double *excess)
 {
+	const double used = schedule_job_gpu.doubling;
 	const struct step_outcome *all[TABLES];
 	size_t num = 0, most = 0;
 	double *scratch, found;
@@ -35,6 +38,11 @@ static double doubling(struct step_outcome *outcomes, size_t but)
 	}
 	scratch = calloc(most, sizeof *scratch);
 	found = step_outcome_doubling(all, num, scratch);
+	*excess = 0;
+	for (size_t i = 0; i < num; i++)
+		*excess += (step_outcome_error(all[i], used, scratch) -
+			    step_outcome_error(all[i], found, scratch)) /
+			   (double)num;
 	free(scratch);
 	return found;
 }
@@ -45,6 +53,7 @@ Test(step_doubling, is_what_all_tables_come_to)
 	struct step_outcome outcomes[TABLES];
 	struct calibrated_models models;
 	struct steps tables[TABLES];
+	double excess, found;
 
 	job.doubling = 0;
 	calibrated_models_init(&models, NULL, 0, CALIBRATED_STORED);
@@ -55,14 +64,15 @@ Test(step_doubling, is_what_all_tables_come_to)
 			     DIST_OK);
 		cr_assert_gt(outcomes[i].num, 10);
 	}
-	cr_expect_float_eq(doubling(outcomes, TABLES),
-			   schedule_job_gpu.doubling, 1e-9, "%g",
-			   doubling(outcomes, TABLES));
-	/* Nor is it one table's alone. */
-	for (size_t i = 0; i < TABLES; i++)
-		cr_expect_float_eq(doubling(outcomes, i),
-				   schedule_job_gpu.doubling, 0.003, "%s: %g",
-				   names[i], doubling(outcomes, i));
+	found = doubling(outcomes, TABLES, &excess);
+	cr_expect_float_eq(found, schedule_job_gpu.doubling, 1e-9, "%g", found);
+	/* Nor is it one table's alone: the others would be right with it. */
+	for (size_t i = 0; i < TABLES; i++) {
+		found = doubling(outcomes, i, &excess);
+		cr_expect(found > 0.005 && excess < 0.002,
+			  "%s: %g, errors larger by %g", names[i], found,
+			  excess);
+	}
 	for (size_t i = 0; i < TABLES; i++) {
 		step_outcome_release(&outcomes[i]);
 		dist__tsv_release(&tables[i].tsv);
