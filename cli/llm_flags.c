@@ -48,11 +48,28 @@ static void append_overlap(struct text *text, const struct llm_layout *layout,
 		append(text, " --overlap none");
 }
 
+static void append_recompute(struct text *text, const struct llm_layout *layout,
+			     const struct llm_layout *usual)
+{
+	char modules[80];
+
+	if (layout->recompute != usual->recompute)
+		append(text, " --recompute %s",
+		       llm_recompute_name(layout->recompute));
+	if (layout->recompute == LLM_RECOMPUTE_SELECTIVE &&
+	    layout->recompute_modules != usual->recompute_modules) {
+		llm_modules_name(layout->recompute_modules, '+', modules);
+		append(text, " --recompute-modules %s", modules);
+	}
+	if (layout->recompute == LLM_RECOMPUTE_FULL)
+		append_count(text, "recompute-layers", layout->recompute_layers,
+			     0);
+}
+
 void llm_flags_layout(const struct llm_layout *layout, char *text, size_t size)
 {
 	struct text all = {text, size};
 	struct llm_layout usual;
-	char modules[80];
 
 	llm_layout_init(&usual);
 	*text = '\0';
@@ -98,17 +115,7 @@ void llm_flags_layout(const struct llm_layout *layout, char *text, size_t size)
 	if (layout->precision != usual.precision)
 		append(&all, " --precision %s",
 		       llm_precision_name(layout->precision));
-	if (layout->recompute != usual.recompute)
-		append(&all, " --recompute %s",
-		       llm_recompute_name(layout->recompute));
-	if (layout->recompute == LLM_RECOMPUTE_SELECTIVE &&
-	    layout->recompute_modules != usual.recompute_modules) {
-		llm_modules_name(layout->recompute_modules, '+', modules);
-		append(&all, " --recompute-modules %s", modules);
-	}
-	if (layout->recompute == LLM_RECOMPUTE_FULL)
-		append_count(&all, "recompute-layers", layout->recompute_layers,
-			     0);
+	append_recompute(&all, layout, &usual);
 	append_overlap(&all, layout, &usual);
 }
 
@@ -418,7 +425,8 @@ static void append_pipeline(struct text *text, const struct llm_layout *layout,
 }
 
 /* Whole layers are counted of each chunk (core/recompute.py). */
-static void append_recompute(struct text *text, const struct llm_layout *layout)
+static void append_megatron_recompute(struct text *text,
+				      const struct llm_layout *layout)
 {
 	const int layers = layout->recompute_layers;
 	char modules[80];
@@ -480,7 +488,7 @@ bool llm_flags_megatron(const struct llm_layout *layout,
 	append(&all,
 	       " --seq-length %d --micro-batch-size %d --global-batch-size %d",
 	       layout->seq, layout->micro_batch, layout->global_batch);
-	append_recompute(&all, layout);
+	append_megatron_recompute(&all, layout);
 	append_precision(&all, layout->precision);
 	if (layout->fused_loss)
 		append(&all, " --cross-entropy-loss-fusion");

@@ -675,7 +675,7 @@ int dist__sim_launch(const struct dist_launch_options *options,
 		status = run_as_asked(world, options);
 		(void)dist__world_enter(before);
 		last = world->tally;
-		if (world->owns_recorder)
+		if (world->recorder && world->owns_recorder)
 			error = world->recorder->finish(world->recorder,
 							&message);
 		if (error)
