@@ -51,16 +51,17 @@ for ((rank = 0; rank < ranks; rank++)); do
 done
 
 # The last rank's kernel is as long as the call, the median step is as
-# predicted: the answer is that of bench, to the digit.
+# predicted: the answer is that of bench, whose clock counts nanoseconds, to the
+# last of the six digits that it prints.
 expect 0 validate --machine $machine "$scratch/job" --json
 jq -e --argjson reduction "$reduce_us" --argjson gathering "$gather_us" '
 	.calls | length == 2 and
 	(.[0] | .collective == "all_reduce" and .ranks == 16 and .nodes == 2 and
 		.calls == 3 and .bytes == 67108864 and
-		(.predicted_us - $reduction | fabs) < 0.001 and
+		(.predicted_us - $reduction | fabs) < 0.002 and
 		(.measured_us - $reduction | fabs) < 0.002) and
 	(.[1] | .collective == "all_gather" and .bytes == 67108864 and
-		(.predicted_us - $gathering | fabs) < 0.001 and
+		(.predicted_us - $gathering | fabs) < 0.002 and
 		(.measured_us - $gathering | fabs) < 0.002)
 	' "$scratch/out" >/dev/null || fail "calls: $(jq -c .calls "$scratch/out")"
 expect_err 'job: 1 calls are left out: below 64 KiB'
