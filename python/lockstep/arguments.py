@@ -147,9 +147,10 @@ class Arguments:
         number = _OPS[getattr(op, "op", op)]
         if number is not None:
             return number
-        factor = getattr(op, "factor", None)
-        if getattr(op, "op", op) != _PREMUL_SUM or factor is None:
+        if getattr(op, "op", None) != _PREMUL_SUM:
             self.refuse(call, "%s is not known" % op)
+        # torch 2.6 shows the factor in no other way.
+        factor = op.__getstate__()[1]
         made = c_int()
         self._check(call, self.lib.make_premul_sum(
             self.handle, float(factor), byref(made)))

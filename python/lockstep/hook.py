@@ -160,7 +160,14 @@ def _wrap_joining(c10d):
             from .simulated import spawn
             spawn.refuse_stranger()
         _take_over_all(c10d)
-        return join(*arguments, **named)
+        try:
+            return join(*arguments, **named)
+        except RuntimeError as error:
+            # Debian's torch 2.6 is built without what it asks for by itself.
+            if "without libuv" not in str(error) or "USE_LIBUV" in os.environ:
+                raise
+            os.environ["USE_LIBUV"] = "0"
+            return join(*arguments, **named)
 
     _put(c10d, init_process_group)
 

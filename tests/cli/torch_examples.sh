@@ -11,8 +11,14 @@ examples=$PWD/python/examples
 commands=(send_recv.py collectives.py 'gpt2.py --steps 2')
 case $torch in
 1.* | 2.[0-5].*) ;;
+2.6.*) commands+=('gpt2.py --steps 2 --parallel tp') ;;
 *) commands+=('gpt2.py --steps 2 --parallel fsdp2'
 	'gpt2.py --steps 2 --parallel tp') ;;
+esac
+# Debian's is built without libuv.
+case $torch in
+*debian*) plain=(env USE_LIBUV=0) ;;
+*) plain=() ;;
 esac
 # ALL=yes: the others, too.
 [ "${ALL-}" != yes ] || commands+=('ring.py --numel 10'
@@ -24,7 +30,7 @@ free_port
 mkdir "$scratch/left" "$scratch/left_ours"
 for rank in 0 1; do
 	MASTER_PORT=$port WORLD_SIZE=2 RANK=$rank LOCAL_RANK=$rank LOCAL_WORLD_SIZE=2 \
-		timeout 250 "$python" tests/torch/examples.py "$scratch/left" "${commands[@]}" \
+		"${plain[@]}" timeout 250 "$python" tests/torch/examples.py "$scratch/left" "${commands[@]}" \
 		>"$scratch/gloo.$rank" 2>"$scratch/err.$rank" &
 	ranks[rank]=$!
 done

@@ -3,6 +3,7 @@
 Each is held against the same training on one rank.
 """
 import copy
+import inspect
 import os
 import tempfile
 import warnings
@@ -411,12 +412,14 @@ def stages(mb, cls_name, count=1):
 def pipeline(name, count=1):
     from torch.distributed import pipelining
     whole, parts = stages(8, name, count)
+    kind = getattr(pipelining, name)
+    # Of the micro-batches; torch 2.6 leaves their gradients as they add up.
+    means = "scale_grads" in inspect.signature(kind).parameters
 
     def loss(output, target):
         return (output - target).square().mean()
 
-    schedule = getattr(pipelining, name)(
-        parts if count > 1 else parts[0], 8, loss_fn=loss)
+    schedule = kind(parts if count > 1 else parts[0], 8, loss_fn=loss)
     x, target = batch(1), batch(2)
     rank = dist.get_rank()
     losses = []
@@ -438,7 +441,7 @@ def pipeline(name, count=1):
     for n, part in enumerate(parts):
         for p, q in zip(whole[rank + n * SIZE].parameters(),
                         part.submod.parameters()):
-            equal(q.grad, p.grad, **CLOSE)
+            equal(q.grad, p.grad if means else 8 * p.grad, **CLOSE)
 
 
 def pipeline_gpipe():
