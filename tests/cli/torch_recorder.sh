@@ -46,6 +46,8 @@ join "$scratch/ours" "$scratch/torch" --nocheck-order >"$scratch/both"
 diff "$scratch/table" "$scratch/both" || fail 'other findings'
 
 wait
+# As if they had been written after the deadline.
+touch -d '30 seconds' "$scratch"/live/*
 expect 12 diagnose "$scratch"/live/comm_lib_trace_rank_*
 expect_err 'rank 0 waits in all_reduce.* #2 of group default at .*hang.py:[0-9]+$'
 expect_err 'rank 1 runs in its own code; last call: .* of group tp at .*hang.py'

@@ -28,9 +28,10 @@ def reduce_on(group, x):
 def main():
     rank, ranks, kind, folder = (int(sys.argv[1]), int(sys.argv[2]),
                                  sys.argv[3], sys.argv[4])
+    live = folder.endswith("live")
     dist.init_process_group(
         "gloo", init_method="file://" + folder + "/store", rank=rank,
-        world_size=ranks, timeout=datetime.timedelta(seconds=2))
+        world_size=ranks, timeout=datetime.timedelta(seconds=20 if live else 2))
     tp = dist.new_group(list(range(ranks)), group_desc="tp")
     x = torch.ones(1024)
     step(x)
@@ -38,12 +39,17 @@ def main():
 
     def dump():
         # in the middle of the hang; asked for at the end where it is past
-        time.sleep(1 if "live" in folder else 3)
+        time.sleep(1 if live else 3)
         with open("%s/comm_lib_trace_rank_%d" % (folder, rank), "wb") as out:
             out.write(_dump_fr_trace())
         with open("%s/trace_%d.json" % (folder, rank), "w") as out:
             text = _dump_fr_trace_json()
             out.write(text if isinstance(text, str) else text.decode())
+        # Who leaves ends the others' calls: not before they have written.
+        done = [folder + "/done_%d" % one for one in range(ranks)]
+        open(done[rank], "w").close()
+        while not all(map(os.path.exists, done)):
+            time.sleep(0.05)
         os._exit(0)
     threading.Thread(target=dump).start()
     try:
