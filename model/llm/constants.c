@@ -2,6 +2,9 @@
 #include "model/llm/constants.h"
 
 #define FITTED "fitted to scenarios/measured/llm"
+#define GPU_BLIND                                                              \
+	"lockstep validate --llm --blind --tsv: gpu_blind_ratio of eight of "  \
+	"ten steps, on eight of ten GPUs"
 
 /* clang-format off: a row a line; name, value, start, spread. Products alone are
  * measured on an idle GPU at its full clock; NCCL takes 16 to 32 of 108 to 148
@@ -47,13 +50,9 @@
 	X(LLM_SPREAD_EXPERTS, "spread_experts", 1.19, 1.19, 0,                 \
 	  "lockstep validate --llm --blind: eight of ten")                     \
 	X(LLM_SPREAD_UNSEEN_DENSE, "spread_unseen_dense", 1.16, 1.16, 0,       \
-	  "lockstep validate --llm --blind --tsv: gpu_blind_ratio of eight "   \
-	  "of "                                                                \
-	  "ten steps, on eight of ten GPUs")                                   \
+	  GPU_BLIND)                                                           \
 	X(LLM_SPREAD_UNSEEN_EXPERTS, "spread_unseen_experts", 1.25, 1.25, 0,   \
-	  "lockstep validate --llm --blind --tsv: gpu_blind_ratio of eight "   \
-	  "of "                                                                \
-	  "ten steps, on eight of ten GPUs")                                   \
+	  GPU_BLIND)                                                           \
 	X(LLM_SPREAD_FAR, "spread_far", 1.3, 1.3, 0,                           \
 	  "lockstep validate --llm llmq: eight of ten")
 
