@@ -1,5 +1,4 @@
 /* One program joins its job by any init method, in every world. */
-#include <criterion/criterion.h>
 
 #include <ctype.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "lockstep/store.h"
+#include "tests/support/okay.h"
 #include "tests/support/tcp_world.h"
 
 #define PLATFORM "tests/support/star16.xml"
@@ -235,7 +235,7 @@ Test(init, by_store)
  * others go on. */
 Test(init, by_memory)
 {
-	cr_assert_eq(dist_hash_store_new(&hash), DIST_OK);
+	okay(dist_hash_store_new(&hash));
 	cr_assert_eq(join_on("sim", (struct plan){.in_fields = true,
 						  .open_store = open_hash}),
 		     DIST_EXIT_OK);
@@ -332,7 +332,7 @@ Test(init, refuses_half_a_store)
 {
 	struct dist_store *store;
 
-	cr_assert_eq(dist_hash_store_new(&store), DIST_OK);
+	okay(dist_hash_store_new(&store));
 	cr_assert_eq(launch("sim", 2, expect_store_refusals, store),
 		     DIST_EXIT_OK);
 	cr_assert_eq(launch("tcp", 2, expect_store_refusals, store),
@@ -455,7 +455,7 @@ Test(init, who_has_left_may_wait_for_a_key)
 {
 	struct dist_store *store;
 
-	cr_assert_eq(dist_hash_store_new(&store), DIST_OK);
+	okay(dist_hash_store_new(&store));
 	setenv("LOCKSTEP_P2P", "buffered", 1);
 	cr_assert_eq(launch("sim", 2, wait_afterwards, store), DIST_EXIT_LEFT);
 	dist_store_free(store);
@@ -465,7 +465,7 @@ Test(init, waits_by_the_simulated_clock)
 {
 	struct dist_store *store;
 
-	cr_assert_eq(dist_hash_store_new(&store), DIST_OK);
+	okay(dist_hash_store_new(&store));
 	cr_assert_eq(launch("sim", 2, wait_for_nothing, store),
 		     DIST_EXIT_DEADLOCK);
 	dist_store_free(store);

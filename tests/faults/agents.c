@@ -1,7 +1,6 @@
 /* Strangers at the stores of a job that has no secret: what launchers tell each
  * other is theirs alone, and the job goes its way. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include <criterion/criterion.h>
 
 #include <poll.h>
 #include <signal.h>
@@ -15,6 +14,7 @@
 #include "base/clock.h"
 #include "realbackend/launch/launcher.h"
 #include "realbackend/store/store_client.h"
+#include "tests/support/okay.h"
 #include "tests/support/stranger.h"
 #include "tests/support/tcp_world.h"
 
@@ -190,10 +190,10 @@ static bool is_obeyed(int port, const struct attack *attack)
 	struct dist_message message;
 	bool obeyed;
 
-	cr_assert_eq(dist__store_connect("127.0.0.1", port,
-					 dist__clock_after(20 * SECOND), &store,
-					 &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(dist__store_connect("127.0.0.1", port,
+				    dist__clock_after(20 * SECOND), &store,
+				    &message),
+		message);
 	dist__parcel_init(&request, attack->op, SECOND);
 	for (int i = 0; i < 3 && attack->strings[i]; i++)
 		dist__parcel_add_text(&request, attack->strings[i]);

@@ -1,6 +1,5 @@
 /* What can go wrong when the ranks meet in a file or a store: the same words
  * as at rank 0, to everyone. */
-#include <criterion/criterion.h>
 
 #include <signal.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "lockstep/store.h"
+#include "tests/support/okay.h"
 #include "tests/support/tcp_world.h"
 
 #define SECOND ((int64_t)1000000000)
@@ -121,8 +121,8 @@ static void leave_a_stale_file(void)
 	cr_assert(tcp_world_open(&world));
 	pid = tcp_world_start(&world, 0, 2, join_alone, NULL);
 	tcp_world_close(&world);
-	cr_assert_eq(dist_file_store_new(path, 0, &store, NULL), DIST_OK);
-	cr_assert_eq(dist_store_wait(store, keys, 1, 20 * SECOND), DIST_OK);
+	okay(dist_file_store_new(path, 0, &store, NULL));
+	okay(dist_store_wait(store, keys, 1, 20 * SECOND));
 	dist_store_free(store);
 	cr_assert_eq(kill(pid, SIGKILL), 0);
 	cr_assert_eq(tcp_status(pid), 128 + SIGKILL);
@@ -144,8 +144,8 @@ Test(meeting, keeps_out_who_is_too_many)
 {
 	struct dist_store *a, *b;
 
-	cr_assert_eq(dist_file_store_new(path, 2, &a, NULL), DIST_OK);
-	cr_assert_eq(dist_file_store_new(path, 2, &b, NULL), DIST_OK);
+	okay(dist_file_store_new(path, 2, &a, NULL));
+	okay(dist_file_store_new(path, 2, &b, NULL));
 	run(1, (const int[]){0}, (const int[]){2},
 	    (struct expectation){SECOND / 5, "2 processes opened it already"});
 	dist_store_free(a);
@@ -181,15 +181,13 @@ Test(meeting, fails_the_job_with_a_status_of_its_own)
 	struct dist_store *holder;
 	char taken[64];
 
-	cr_assert_eq(
-		dist_tcp_store_new("127.0.0.1", 0, 0, true, 0, &holder, NULL),
-		DIST_OK);
+	okay(dist_tcp_store_new("127.0.0.1", 0, 0, true, 0, &holder, NULL));
 	snprintf(taken, sizeof taken, "tcp://127.0.0.1:%d",
 		 dist_tcp_store_port(holder));
 	cr_assert_eq(launch(taken), DIST_EXIT_RENDEZVOUS, "port taken");
 	dist_store_free(holder);
 	/* A file that another job is using. */
-	cr_assert_eq(dist_file_store_new(path, 1, &holder, NULL), DIST_OK);
+	okay(dist_file_store_new(path, 1, &holder, NULL));
 	cr_assert_eq(launch(url), DIST_EXIT_RENDEZVOUS, "file in use");
 	dist_store_free(holder);
 }

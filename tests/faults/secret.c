@@ -1,6 +1,5 @@
 /* LOCKSTEP_SECRET: who knows it is let in, everybody else is told, or hung up
  * on; and it shows nowhere. */
-#include <criterion/criterion.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "realbackend/wire/secret.h"
 #include "realbackend/store/store_client.h"
 #include "realbackend/wire/transport.h"
+#include "tests/support/okay.h"
 #include "tests/support/tcp_cases.h"
 #include "tests/support/tcp_world.h"
 
@@ -185,9 +185,9 @@ Test(secret, guards_a_store)
 	int port;
 
 	know("sesame");
-	cr_assert_eq(dist_tcp_store_new("127.0.0.1", 0, 0, true, 20 * SECOND,
-					&master, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(dist_tcp_store_new("127.0.0.1", 0, 0, true, 20 * SECOND,
+				   &master, &message),
+		message);
 	port = dist_tcp_store_port(master);
 	know("open");
 	cr_assert_eq(dist_tcp_store_new("127.0.0.1", port, 0, false, SECOND,
@@ -200,10 +200,10 @@ Test(secret, guards_a_store)
 		     DIST_ERR_RENDEZVOUS);
 	cr_assert_not_null(strstr(message.text, "this process has none"));
 	know("sesame");
-	cr_assert_eq(dist_tcp_store_new("127.0.0.1", port, 0, false,
-					20 * SECOND, &user, &message),
-		     DIST_OK, "%s", message.text);
-	cr_assert_eq(dist_store_add(user, "n", 1, &n), DIST_OK);
+	okay_or(dist_tcp_store_new("127.0.0.1", port, 0, false, 20 * SECOND,
+				   &user, &message),
+		message);
+	okay(dist_store_add(user, "n", 1, &n));
 	dist_store_free(user);
 	dist_store_free(master);
 }
@@ -218,9 +218,8 @@ Test(secret, cannot_be_replayed)
 	int fd;
 
 	know("sesame");
-	cr_assert_eq(dist_tcp_store_new("127.0.0.1", 0, 0, true, 20 * SECOND,
-					&master, NULL),
-		     DIST_OK);
+	okay(dist_tcp_store_new("127.0.0.1", 0, 0, true, 20 * SECOND, &master,
+				NULL));
 	fd = tcp_dial(dist_tcp_store_port(master));
 	/* A proof without a challenge: hung up on. */
 	dist__parcel_init(&parcel, DIST__STORE_PROVE, 0);
@@ -292,9 +291,8 @@ static void connect_ranks(const char *const secrets[2], enum dist_error wanted)
 
 	cr_assert(tcp_world_open(&world));
 	for (int i = 0; i < 2; i++) {
-		cr_assert_eq(dist__socket_listen("127.0.0.1", 0, &listeners[i],
-						 &message),
-			     DIST_OK);
+		okay(dist__socket_listen("127.0.0.1", 0, &listeners[i],
+					 &message));
 		cr_assert(dist__socket_local(listeners[i], &addresses[i]));
 	}
 	for (int i = 0; i < 2; i++) {

@@ -3,13 +3,13 @@
  * all, one after the other, take what was measured. Of four ranks on two cores,
  * through memory: a call takes 200 ns, a send 100, a receive 200.
  */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "model/loopback/calibration.h"
+#include "tests/support/okay.h"
 
 #define RANKS 4
 #define TURNS 2
@@ -82,8 +82,8 @@ static void expect_simulated(double waits_ns)
 	cr_assert_not_null(mkdtemp(dir));
 	snprintf(platform, sizeof platform, "%s/loopback.xml", dir);
 	snprintf(profile, sizeof profile, "%s/loopback.yaml", dir);
-	cr_assert_eq(calibration_write(dir, RANKS, &measured, &model, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(calibration_write(dir, RANKS, &measured, &model, &message),
+		message);
 	cr_expect_eq(dist_launch(&options, rank_main, &took_ns), 0);
 	unlink(platform);
 	unlink(profile);

@@ -2,11 +2,11 @@
  * Steps of the workload llm, message by message on a star without contention,
  * against closed forms of the pieces that they are made of.
  */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
 #include "scenarios/llm.h"
+#include "tests/support/okay.h"
 #include "tests/support/simulate.h"
 
 #define STAR     "tests/support/star16.xml" /* 1 GB/s, 2 links of 5 us */
@@ -74,8 +74,8 @@ static void run(struct trial *t)
 
 	if (t->work.layout.global_batch < t->work.layout.dp)
 		t->work.layout.global_batch = t->work.layout.dp;
-	cr_assert_eq(llm_setup_init(&setup, &asked, &t->arguments, &refusal),
-		     DIST_OK, "%s", refusal.message.text);
+	okay_or(llm_setup_init(&setup, &asked, &t->arguments, &refusal),
+		refusal.message);
 	setup.job.contents = WORKLOAD_PHANTOM;
 	setup.job.result = result;
 	if (t->silent)

@@ -2,13 +2,13 @@
  * A step as arithmetic (model/training/step.h) against the same step
  * simulated message by message: within 0.1 %, on a star without contention.
  */
-#include <criterion/criterion.h>
 #include <math.h>
 
 #include "coll/algorithm.h"
 #include "lockstep/dist.h"
 #include "scenarios/workload.h"
 #include "model/training/step.h"
+#include "tests/support/okay.h"
 
 #define STAR  "tests/support/star16.xml" /* 1 GB/s, 2 links of 5 us */
 #define ERROR 1e-3
@@ -55,14 +55,14 @@ static void expect_equal(double alone_ms, double bucket_cap_mb,
 	arguments.rate = (struct schedule_rate){
 		.batch = 1, .flops = 1, .step_ms = alone_ms, .job = job};
 	arguments.bucket_cap_mb = bucket_cap_mb;
-	cr_assert_eq(workload_setup_init(&setup, &workload_ddp_step, &arguments,
-					 "", &refusal),
-		     DIST_OK, "%s", refusal.message.text);
+	okay_or(workload_setup_init(&setup, &workload_ddp_step, &arguments, "",
+				    &refusal),
+		refusal.message);
 	setup.job.contents = WORKLOAD_PHANTOM;
 	setup.job.result = &result;
 	cr_assert_eq(dist_launch(&options, workload_rank, &setup.job),
 		     DIST_EXIT_OK);
-	cr_assert_eq(step_predict(&step, &ms), DIST_OK);
+	okay(step_predict(&step, &ms));
 	cr_assert_gt(ms, 1.01 * alone_ms);
 	cr_expect_lt(fabs(ms * 1e6 / (double)result.step_ns - 1), ERROR,
 		     "predicted %.3f ms, simulated %.3f ms", ms,

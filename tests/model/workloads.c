@@ -2,12 +2,12 @@
  * Steps of the workloads, message by message on a star without contention,
  * against closed forms.
  */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "scenarios/workload.h"
+#include "tests/support/okay.h"
 
 #define STAR     "tests/support/star16.xml" /* 1 GB/s, 2 links of 5 us */
 #define ALPHA_NS 10000.0
@@ -63,7 +63,7 @@ static void make_model(struct trial *t)
 		t->model.numel += row->numel;
 		t->model.forward_flops += row->forward_flops;
 	}
-	cr_assert_eq(layers_init(&t->layers, &t->model), DIST_OK);
+	okay(layers_init(&t->layers, &t->model));
 	cr_assert_eq(t->layers.num, LAYERS);
 }
 
@@ -99,8 +99,7 @@ static void run(struct trial *t, const char *name, int world_size)
 	};
 
 	cr_assert_not_null(job.workload);
-	cr_assert_eq(schedule_init(&schedule, &t->model, &t->arguments.rate),
-		     DIST_OK);
+	okay(schedule_init(&schedule, &t->model, &t->arguments.rate));
 	cr_assert_eq(dist_launch(&options, workload_rank, &job), 0);
 	cr_expect_leq(llabs(t->result.compute_ns + t->result.idle_ns +
 			    t->result.exposed_ns - t->result.step_ns),
@@ -397,7 +396,7 @@ static void init_experts(struct trial *t)
 			2.0 * WEIGHT * POSITIONS * (i % 2 ? 2 : 1) / 3;
 	}
 	layers_release(&t->layers);
-	cr_assert_eq(layers_init(&t->layers, &t->model), DIST_OK);
+	okay(layers_init(&t->layers, &t->model));
 }
 
 Test(workloads, tokens_go_and_come_back_each_way)

@@ -2,16 +2,15 @@
 #ifndef LOCKSTEP_TESTS_SUPPORT_GROUP_H
 #define LOCKSTEP_TESTS_SUPPORT_GROUP_H
 
-#include <criterion/criterion.h>
-
 #include "lockstep/dist.h"
+#include "tests/support/okay.h"
 
 /* join returns the default group, or fails the test. */
 static inline struct dist_group *join(void)
 {
 	struct dist_group *group = NULL;
 
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
+	okay(dist_init_process_group(NULL, &group));
 	return group;
 }
 

@@ -10,6 +10,7 @@
 
 #include "lockstep/dist.h"
 #include "model/cluster/description.h"
+#include "tests/support/okay.h"
 
 #define RANKS 4096
 
@@ -54,7 +55,7 @@ static struct dist_group *join(void)
 	struct dist_group *group;
 
 	runs++;
-	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
+	okay(dist_init_process_group(NULL, &group));
 	return group;
 }
 
@@ -71,30 +72,23 @@ static int all_alike(void *arg)
 	(void)arg;
 	cr_expect_eq(dist_get_rank(group), 0);
 	cr_expect_eq(dist_get_world_size(group), RANKS);
-	cr_assert_eq(dist_barrier(group, NULL), DIST_OK);
+	okay(dist_barrier(group, NULL));
 	start_ns = dist_now_ns(group);
-	cr_assert_eq(
-		dist_all_reduce(group, phantom(RANKS * 1000), DIST_SUM, NULL),
-		DIST_OK);
+	okay(dist_all_reduce(group, phantom(RANKS * 1000), DIST_SUM, NULL));
 	cr_expect_gt(dist_now_ns(group), start_ns);
-	cr_assert_eq(dist_all_reduce(group, dist_tensor(&data, 1, DIST_FLOAT64),
-				     DIST_AVG, NULL),
-		     DIST_OK);
+	okay(dist_all_reduce(group, dist_tensor(&data, 1, DIST_FLOAT64),
+			     DIST_AVG, NULL));
 	cr_expect_eq(data, 2.5);
-	cr_assert_eq(dist_reduce(group, dist_tensor(&data, 1, DIST_FLOAT64), 0,
-				 DIST_SUM, NULL),
-		     DIST_OK);
+	okay(dist_reduce(group, dist_tensor(&data, 1, DIST_FLOAT64), 0,
+			 DIST_SUM, NULL));
 	cr_expect_eq(data, 2.5 * RANKS);
-	cr_assert_eq(dist_all_gather_single(
-			     group, dist_tensor(all, RANKS, DIST_FLOAT32),
-			     dist_tensor(&own, 1, DIST_FLOAT32), NULL),
-		     DIST_OK);
+	okay(dist_all_gather_single(group,
+				    dist_tensor(all, RANKS, DIST_FLOAT32),
+				    dist_tensor(&own, 1, DIST_FLOAT32), NULL));
 	cr_expect_eq(all[RANKS - 1], 7);
-	cr_assert_eq(dist_new_subgroups(group, RANKS / 2, NULL, &half),
-		     DIST_OK);
+	okay(dist_new_subgroups(group, RANKS / 2, NULL, &half));
 	cr_expect_eq(dist_get_world_size(half), RANKS / 2);
-	cr_assert_eq(dist_all_reduce(half, phantom(8), DIST_SUM, NULL),
-		     DIST_OK);
+	okay(dist_all_reduce(half, phantom(8), DIST_SUM, NULL));
 	return dist_destroy_process_group(group) != DIST_OK;
 }
 
@@ -128,7 +122,7 @@ static int scales(void *arg)
 	float own = 1;
 
 	(void)arg;
-	cr_assert_eq(dist_make_premul_sum(group, 2, &twice), DIST_OK);
+	okay(dist_make_premul_sum(group, 2, &twice));
 	cr_expect_eq(dist_all_reduce(group, dist_tensor(&own, 1, DIST_FLOAT32),
 				     twice, NULL),
 		     DIST_ERR_IO);

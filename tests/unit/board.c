@@ -1,5 +1,4 @@
 /* A board whose ranks write where they must not. */
-#include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "realbackend/launch/board.h"
 #include "tests/support/board_fuzz.h"
+#include "tests/support/okay.h"
 
 Test(board, survives_scribbles)
 {
@@ -35,7 +35,7 @@ Test(board, a_rank_reaches_its_own_records_only)
 	uint32_t world_size;
 	int fd;
 
-	cr_assert_eq(dist__board_create(2, &fd), DIST_OK);
+	okay(dist__board_create(2, &fd));
 	for (int rank = 0; rank < 2; rank++) {
 		slots[rank] = dist__board_slot(fd, rank, &world_size);
 		cr_assert_not_null(slots[rank]);
@@ -97,7 +97,7 @@ Test(board, no_call_is_read_while_it_is_written)
 	pthread_t thread;
 	int fd, half = 0;
 
-	cr_assert_eq(dist__board_create(1, &fd), DIST_OK);
+	okay(dist__board_create(1, &fd));
 	caller.slot = dist__board_slot(fd, 0, &world_size);
 	cr_assert_eq(pthread_create(&thread, NULL, call_on, &caller), 0);
 	for (int i = 0; i < 100; i++) {

@@ -1,5 +1,4 @@
 /* Predicted against measured: order first, then time. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "trace/read.h"
 #include "trace/recorder.h"
 #include "base/statistics.h"
+#include "tests/support/okay.h"
 
 TestSuite(compare, .fini = recording_clean);
 
@@ -76,8 +76,7 @@ static void record(struct dist__trace *trace, const struct change *change)
 		     change->call == (int)STEP_CALLS ? change->op : message);
 	recording_compute(&r, 0, 10 * r.duration_ns, "backward");
 	recording_finish(&r);
-	cr_assert_eq(dist__trace_read(path, trace, &text), DIST_OK, "%s",
-		     text.text);
+	okay_or(dist__trace_read(path, trace, &text), text);
 }
 
 /* What a test compares. */
@@ -122,7 +121,7 @@ Test(compare, finds_what_differs)
 		change.duration_ns = 1000;
 		record(&p, &(struct change){.call = -1, .duration_ns = 1000});
 		record(&m, &change);
-		cr_assert_eq(dist__compare(&p, &m, &c), DIST_OK);
+		okay(dist__compare(&p, &m, &c));
 		cr_assert_not(c.comparable);
 		for (int k = 0; k < 4 && cases[i].expected[k]; k++)
 			cr_expect(strstr(c.reason, cases[i].expected[k]),
@@ -146,15 +145,13 @@ static void record_reduces(struct dist__trace *trace, int world_size, int part,
 		recording_all_reduce(&r, 4);
 	recording_finish(&r);
 	if (part >= 0)
-		cr_assert_eq(dist__recorder_merge(path, world_size, 0, &text),
-			     DIST_OK);
-	cr_assert_eq(dist__trace_read(path, trace, &text), DIST_OK, "%s",
-		     text.text);
+		okay(dist__recorder_merge(path, world_size, 0, &text));
+	okay_or(dist__trace_read(path, trace, &text), text);
 }
 
 static void compare_reduces(const char *expected)
 {
-	cr_assert_eq(dist__compare(&p, &m, &c), DIST_OK);
+	okay(dist__compare(&p, &m, &c));
 	cr_assert_not(c.comparable);
 	cr_assert(strstr(c.reason, expected), "expected \"%s\" in: %s",
 		  expected, c.reason);
@@ -195,7 +192,7 @@ static void compare_durations(int64_t predicted_ns, int64_t measured_ns)
 
 	record(&p, &predicted);
 	record(&m, &measured);
-	cr_assert_eq(dist__compare(&p, &m, &c), DIST_OK);
+	okay(dist__compare(&p, &m, &c));
 	cr_assert(c.comparable, "%s", c.reason);
 }
 
@@ -254,9 +251,8 @@ static void compare_itself(struct recording *r, const char *path)
 	struct dist_message text = {""};
 
 	recording_finish(r);
-	cr_assert_eq(dist__trace_read(path, &p, &text), DIST_OK, "%s",
-		     text.text);
-	cr_assert_eq(dist__compare(&p, &p, &c), DIST_OK);
+	okay_or(dist__trace_read(path, &p, &text), text);
+	okay(dist__compare(&p, &p, &c));
 }
 
 /* A collective lasts from the last entry to the last exit. */

@@ -1,5 +1,4 @@
 /* Buckets, and data-parallel steps on simulated ranks. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include "ddp/bucket.h"
 #include "lockstep/ddp.h"
 #include "model/training/model.h"
+#include "tests/support/okay.h"
 
 #define MIB (1024.0 * 1024)
 
@@ -23,8 +23,7 @@ static struct dist__ddp_partition cut(const struct dist_ddp_parameter *items,
 {
 	struct dist__ddp_partition p;
 
-	cr_assert_eq(dist__ddp_partition_init(&p, items, num, reverse, limits),
-		     DIST_OK);
+	okay(dist__ddp_partition_init(&p, items, num, reverse, limits));
 	return p;
 }
 
@@ -67,9 +66,8 @@ Test(ddp, resnet50_gives_the_recorded_buckets)
 	struct model model;
 	size_t i;
 
-	cr_assert_eq(
-		model_load(&model, "scenarios/models/resnet50.csv", &message),
-		DIST_OK, "%s", message.text);
+	okay_or(model_load(&model, "scenarios/models/resnet50.csv", &message),
+		message);
 	cr_assert_eq(model.num_rows, 161);
 	for (i = 0; i < model.num_rows; i++)
 		items[i] = (struct dist_ddp_parameter)ITEM(model.rows[i].numel,

@@ -2,10 +2,10 @@
  * The engine by itself: actors, gates, transfers and the clock, as engine.h
  * says. Links carry 12.5 GB/s; a route has two of them, of 1 us each.
  */
-#include <criterion/criterion.h>
 
 #include "sim/engine/engine.h"
 #include "sim/platform/state.h"
+#include "tests/support/okay.h"
 
 #define LATENCY_S 2e-6
 #define BYTES     12500000 /* a millisecond on a link */
@@ -42,9 +42,9 @@ static void open_engine(void)
 	struct dist__platform *platform;
 	struct dist_message message;
 
-	cr_assert_eq(dist__platform_open("tests/support/star4.xml", 4, NULL,
-					 !is_own, &platform, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(dist__platform_open("tests/support/star4.xml", 4, NULL, !is_own,
+				    &platform, &message),
+		message);
 	cr_assert(dist__platform_start(platform, is_own));
 	dist__platform_close(platform);
 }

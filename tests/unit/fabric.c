@@ -10,6 +10,7 @@
 
 #include "model/cluster/machine.h"
 #include "sim/platform/platform.h"
+#include "tests/support/okay.h"
 
 static void load_machine(const char *name, struct machine *machine)
 {
@@ -17,8 +18,7 @@ static void load_machine(const char *name, struct machine *machine)
 	struct dist_message message;
 
 	snprintf(path, sizeof path, "%s/machines/%s.yaml", "scenarios", name);
-	cr_assert_eq(machine_load(machine, path, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(machine_load(machine, path, &message), message);
 }
 
 /* Writes the platform of a machine and opens it. */
@@ -35,17 +35,16 @@ static struct dist__platform *open_written(const struct machine *machine,
 	FILE *out = fdopen(file, "w");
 
 	cr_assert_not_null(out);
-	cr_assert_eq(platform_read_topology("star", &d.fabric, &message),
-		     DIST_OK);
-	cr_assert_eq(platform_of_machine(machine, transport, node_ranks,
-					 &d.nodes[0], &message),
-		     DIST_OK, "%s", message.text);
-	cr_assert_eq(platform_check(&d, &message), DIST_OK, "%s", message.text);
-	cr_assert_eq(platform_write(&d, "t", "c", out, &message), DIST_OK);
+	okay(platform_read_topology("star", &d.fabric, &message));
+	okay_or(platform_of_machine(machine, transport, node_ranks, &d.nodes[0],
+				    &message),
+		message);
+	okay_or(platform_check(&d, &message), message);
+	okay(platform_write(&d, "t", "c", out, &message));
 	cr_assert_eq(fclose(out), 0);
-	cr_assert_eq(dist__platform_open(path, nodes * node_ranks, NULL, false,
-					 &platform, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(dist__platform_open(path, nodes * node_ranks, NULL, false,
+				    &platform, &message),
+		message);
 	unlink(path);
 	return platform;
 }
@@ -91,15 +90,13 @@ ParameterizedTest(struct place *place, fabric, of_a_written_machine)
 	struct machine machine;
 
 	load_machine(place->machine, &machine);
-	cr_assert_eq(machine_fabric(&machine, transport, place->nodes,
-				    place->node_ranks, &wanted, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(machine_fabric(&machine, transport, place->nodes,
+			       place->node_ranks, &wanted, &message),
+		message);
 	platform = open_written(&machine, transport, place->nodes,
 				place->node_ranks);
-	cr_assert_eq(dist__platform_fabric(platform, NULL,
-					   place->nodes * place->node_ranks,
-					   &got),
-		     DIST_OK);
+	okay(dist__platform_fabric(platform, NULL,
+				   place->nodes * place->node_ranks, &got));
 	dist__platform_close(platform);
 	cr_expect_eq(got.nodes, wanted.nodes);
 	cr_expect_eq(got.node_ranks, wanted.node_ranks);
@@ -137,9 +134,7 @@ Test(fabric, figures_of_a_machine)
 	struct fabric fabric;
 
 	load_machine("alps-gh200", &machine);
-	cr_assert_eq(
-		machine_fabric(&machine, "slingshot", 2, 4, &fabric, &message),
-		DIST_OK);
+	okay(machine_fabric(&machine, "slingshot", 2, 4, &fabric, &message));
 	cr_expect_eq(fabric.intra, FABRIC_NVLINK);
 	cr_expect(is_close(fabric.intra_Bps, 450e9));
 	cr_expect(is_close(fabric.intra_latency_ns, 600));
@@ -160,8 +155,7 @@ Test(fabric, what_is_not_known_is_a_guess)
 	struct fabric fabric;
 
 	load_machine("aws-ena", &machine);
-	cr_assert_eq(machine_fabric(&machine, "tcp", 4, 1, &fabric, &message),
-		     DIST_OK);
+	okay(machine_fabric(&machine, "tcp", 4, 1, &fabric, &message));
 	cr_expect(fabric.guessed);
 	cr_expect(is_close(fabric.card_Bps, 1.25e9));
 	cr_expect_eq(fabric.gpu[0], '\0');
@@ -178,15 +172,13 @@ Test(fabric, of_some_ranks)
 
 	load_machine("oci-a100", &machine);
 	platform = open_written(&machine, "roce", 3, 8);
-	cr_assert_eq(dist__platform_fabric(platform, rail, 3, &fabric),
-		     DIST_OK);
+	okay(dist__platform_fabric(platform, rail, 3, &fabric));
 	cr_expect_eq(fabric.nodes, 3);
 	cr_expect_eq(fabric.node_ranks, 1);
 	cr_expect_eq(fabric.intra, FABRIC_ALONE);
 	cr_expect_eq(fabric.cards, 2);
 	cr_expect(is_close(fabric.card_Bps, 12.5e9));
-	cr_assert_eq(dist__platform_fabric(platform, node, 3, &fabric),
-		     DIST_OK);
+	okay(dist__platform_fabric(platform, node, 3, &fabric));
 	cr_expect_eq(fabric.nodes, 1);
 	cr_expect_eq(fabric.node_ranks, 3);
 	cr_expect_eq(fabric.intra, FABRIC_NVSWITCH);

@@ -1,11 +1,11 @@
 /* Which figures a grid affords, and what they are drawn from. */
-#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/sweep/figures.h"
+#include "tests/support/okay.h"
 
 /* A study of such a grid whose points have answers of one's own. */
 struct setup {
@@ -38,10 +38,9 @@ static void set_up(struct setup *s, const char *grid)
 	cr_assert_geq(file, 0);
 	dprintf(file, "title: t\ngrid: {%s}\n", grid);
 	close(file);
-	cr_assert_eq(study_load(&s->study, path, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(study_load(&s->study, path, &message), message);
 	unlink(path);
-	cr_assert_eq(answers_init(&s->answers, &s->study), DIST_OK);
+	okay(answers_init(&s->answers, &s->study));
 	for (size_t i = 0; i < s->answers.num; i++)
 		s->answers.of[i] = make_answer(i);
 	s->num = figures_plan(&s->answers, s->figures);
@@ -107,8 +106,7 @@ static void read_figure(const struct setup *s, const char *name, char *text,
 	while (i < s->num && strcmp(s->figures[i].name, name) != 0)
 		i++;
 	cr_assert_lt(i, s->num, "no %s", name);
-	cr_assert_eq(figure_write(&s->figures[i], &s->answers, path, &message),
-		     DIST_OK);
+	okay(figure_write(&s->figures[i], &s->answers, path, &message));
 	file = fopen(path, "r");
 	cr_assert(file);
 	length = fread(text, 1, size - 1, file);

@@ -9,6 +9,7 @@
 #include "lockstep/dist.h"
 #include "sim/tally.h"
 #include "tests/support/group.h"
+#include "tests/support/okay.h"
 
 #define STAR "tests/support/star16.xml" /* 1 GB/s, 10 us from host to host */
 #define MS   INT64_C(1000000)
@@ -42,15 +43,10 @@ static int in_order(void *arg)
 	struct dist_work *works[3];
 	float one = 1;
 
-	cr_assert_eq(
-		dist_all_reduce(group, phantom(1000000), DIST_SUM, &works[0]),
-		DIST_OK);
-	cr_assert_eq(dist_all_reduce(group, dist_tensor(&one, 1, DIST_FLOAT32),
-				     DIST_SUM, &works[1]),
-		     DIST_OK);
-	cr_assert_eq(
-		dist_all_reduce(group, phantom(1000000), DIST_SUM, &works[2]),
-		DIST_OK);
+	okay(dist_all_reduce(group, phantom(1000000), DIST_SUM, &works[0]));
+	okay(dist_all_reduce(group, dist_tensor(&one, 1, DIST_FLOAT32),
+			     DIST_SUM, &works[1]));
+	okay(dist_all_reduce(group, phantom(1000000), DIST_SUM, &works[2]));
 	cr_expect_eq(dist_now_ns(group), 0, "submitting takes no time");
 	for (int i = 0; i < 3; i++) {
 		cr_expect_eq(dist_work_wait(works[i], DIST_TIMEOUT_OF_GROUP),
@@ -99,12 +95,10 @@ static int by_messages(void *arg)
 	struct dist_work *work;
 
 	(void)arg;
-	cr_assert_eq(dist_reduce(group, phantom(8), 0, DIST_SUM, &work),
-		     DIST_OK);
-	cr_assert_eq(dist_work_wait(work, DIST_TIMEOUT_OF_GROUP), DIST_OK);
+	okay(dist_reduce(group, phantom(8), 0, DIST_SUM, &work));
+	okay(dist_work_wait(work, DIST_TIMEOUT_OF_GROUP));
 	dist_work_free(work);
-	cr_assert_eq(dist_reduce(group, phantom(8), 0, DIST_SUM, NULL),
-		     DIST_OK);
+	okay(dist_reduce(group, phantom(8), 0, DIST_SUM, NULL));
 	return leave(group, DIST_OK);
 }
 
@@ -170,9 +164,8 @@ static int one_pair_aborts(void *arg)
 	struct dist_group *group = join(), *pair;
 	int rank = dist_get_rank(group);
 
-	cr_assert_eq(dist_new_group(group, (int[]){rank & ~1, rank | 1}, 2,
-				    &alone, &pair),
-		     DIST_OK);
+	okay(dist_new_group(group, (int[]){rank & ~1, rank | 1}, 2, &alone,
+			    &pair));
 	if (rank == 0)
 		dist_abort(pair);
 	if (rank == 3)

@@ -7,6 +7,7 @@
 
 #include "lockstep/dist.h"
 #include "tests/support/group.h"
+#include "tests/support/okay.h"
 
 #define MS    ((int64_t)1000000)
 #define STAR  "tests/support/star16.xml"
@@ -62,7 +63,7 @@ static int one_is_late(void *arg)
 	int rank = dist_get_rank(group);
 
 	if (rank == 1)
-		cr_assert_eq(dist_compute(group, 80 * MS, NULL), DIST_OK);
+		okay(dist_compute(group, 80 * MS, NULL));
 	errors[rank] = dist_all_reduce(group, phantom(8), DIST_SUM, NULL);
 	if (rank == 0)
 		cr_expect_eq(dist_now_ns(group), 50 * MS);
@@ -108,7 +109,7 @@ static int one_does_another(void *arg)
 
 	errors[rank] = dist_all_reduce(group, phantom(rank == 1 ? 9 : 8),
 				       DIST_SUM, &work);
-	cr_assert_eq(errors[rank], DIST_OK);
+	okay(errors[rank]);
 	errors[rank] = dist_work_wait(work, DIST_TIMEOUT_OF_GROUP);
 	dist_work_free(work);
 	return leave(group, errors[rank]);
@@ -136,11 +137,10 @@ static int one_after_the_other(void *arg)
 
 	(void)arg;
 	for (int i = 0; i < 3; i++)
-		cr_assert_eq(dist_all_reduce(group, phantom(NUMEL), DIST_SUM,
-					     &works[i]),
-			     DIST_OK);
+		okay(dist_all_reduce(group, phantom(NUMEL), DIST_SUM,
+				     &works[i]));
 	cr_expect_eq(dist_now_ns(group), 0);
-	cr_assert_eq(dist_compute(group, 2 * PASS_NS, NULL), DIST_OK);
+	okay(dist_compute(group, 2 * PASS_NS, NULL));
 	cr_expect(dist_work_is_completed(works[1]));
 	cr_expect_not(dist_work_is_completed(works[2]));
 	while (!dist_work_is_completed(works[2]))
@@ -164,16 +164,15 @@ static int data_between(void *arg)
 
 	(void)arg;
 	for (int i = 0; i < 3; i++)
-		cr_assert_eq(dist_all_reduce(group,
-					     i == 1 ? dist_tensor(&data, 1,
-								  DIST_FLOAT32)
-						    : phantom(NUMEL),
-					     DIST_SUM, &works[i]),
-			     DIST_OK);
-	cr_assert_eq(dist_work_wait(works[1], DIST_TIMEOUT_OF_GROUP), DIST_OK);
+		okay(dist_all_reduce(
+			group,
+			i == 1 ? dist_tensor(&data, 1, DIST_FLOAT32)
+			       : phantom(NUMEL),
+			DIST_SUM, &works[i]));
+	okay(dist_work_wait(works[1], DIST_TIMEOUT_OF_GROUP));
 	cr_expect_eq(data, 3);
 	cr_expect_gt(dist_now_ns(group), 2 * PASS_NS / 2);
-	cr_assert_eq(dist_barrier(group, NULL), DIST_OK);
+	okay(dist_barrier(group, NULL));
 	for (int i = 0; i < 3; i++) {
 		cr_expect(dist_work_is_completed(works[i]));
 		dist_work_free(works[i]);
@@ -196,14 +195,11 @@ static int nothing_for_one(void *arg)
 	size_t numel = rank < 2 ? 2 : 0;
 
 	for (int phantom = 0; phantom < 2; phantom++)
-		cr_assert_eq(
-			dist_all_to_all_single(group,
-					       dist_tensor(phantom ? NULL : out,
-							   numel, DIST_FLOAT32),
-					       dist_tensor(phantom ? NULL : in,
-							   numel, DIST_FLOAT32),
-					       splits, splits, NULL),
-			DIST_OK);
+		okay(dist_all_to_all_single(
+			group,
+			dist_tensor(phantom ? NULL : out, numel, DIST_FLOAT32),
+			dist_tensor(phantom ? NULL : in, numel, DIST_FLOAT32),
+			splits, splits, NULL));
 	cr_expect_eq(out[0], rank < 2 ? rank + 1 : 0);
 	(void)arg;
 	return leave(group, DIST_OK);
@@ -221,13 +217,11 @@ static int unequal_groups(void *arg)
 	const int ranks[] = {1, 3};
 
 	(void)arg;
-	cr_assert_eq(dist_new_group(world, ranks, 2, NULL, &pair), DIST_OK);
+	okay(dist_new_group(world, ranks, 2, NULL, &pair));
 	if (pair) {
 		int64_t start_ns = dist_now_ns(pair);
 
-		cr_assert_eq(
-			dist_all_reduce(pair, phantom(NUMEL), DIST_SUM, NULL),
-			DIST_OK);
+		okay(dist_all_reduce(pair, phantom(NUMEL), DIST_SUM, NULL));
 		cr_expect_eq(dist_now_ns(pair) - start_ns, PASS_NS);
 	}
 	cr_expect((rank % 2 == 1) == (pair != NULL));

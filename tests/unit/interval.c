@@ -1,7 +1,7 @@
 /* Intervals around predictions, of the blind errors that come with Lockstep. */
-#include <criterion/criterion.h>
 
 #include "model/validation/interval.h"
+#include "tests/support/okay.h"
 
 static struct intervals intervals;
 
@@ -9,8 +9,7 @@ static void load(void)
 {
 	struct dist_message message;
 
-	cr_assert_eq(intervals_load(&intervals, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(intervals_load(&intervals, &message), message);
 	cr_assert_gt(intervals.tsv.num_rows, 100);
 }
 
@@ -28,9 +27,7 @@ static void expect_coverage(bool steps, bool is_calibrated, double least,
 {
 	double share;
 
-	cr_assert_eq(
-		intervals_coverage(&intervals, steps, is_calibrated, &share),
-		DIST_OK);
+	okay(intervals_coverage(&intervals, steps, is_calibrated, &share));
 	cr_expect(share >= least && share <= most,
 		  "steps %d, calibrated %d: %.3f", steps, is_calibrated, share);
 }
@@ -56,7 +53,7 @@ static struct interval find(const char *what, const char *library,
 	};
 	struct interval found;
 
-	cr_assert_eq(intervals_find(&intervals, &of, NULL, &found), DIST_OK);
+	okay(intervals_find(&intervals, &of, NULL, &found));
 	return found;
 }
 

@@ -1,7 +1,6 @@
 /* The launcher: what it tells its children, what it says about their ends, and
  * that nothing is left of them. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include <criterion/criterion.h>
 
 #include <pthread.h>
 #include <signal.h>
@@ -19,6 +18,7 @@
 #include "base/clock.h"
 #include "realbackend/launch/launcher.h"
 #include "realbackend/wire/socket.h"
+#include "tests/support/okay.h"
 #include "tests/support/tcp_cases.h"
 #include "tests/support/tcp_world.h"
 
@@ -389,8 +389,7 @@ Test(launcher, leaves_the_master_port_to_the_program)
 	struct dist_message message;
 
 	cr_assert_eq(dist__job_run(&spec), DIST_EXIT_OK);
-	cr_assert_eq(dist__socket_reserve("localhost", 0, &fd, &message),
-		     DIST_OK);
+	okay(dist__socket_reserve("localhost", 0, &fd, &message));
 	spec.master_port = wanted = dist__socket_port(fd);
 	cr_assert_eq(dist__job_run(&spec), DIST_EXIT_OK);
 	close(fd);

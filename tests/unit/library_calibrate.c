@@ -1,10 +1,10 @@
 /* Profiles made to agree with measured times. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
 #include "model/library/calibrate.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/okay.h"
 
 #define GIB (1024.0 * 1024 * 1024)
 
@@ -44,16 +44,15 @@ static struct library_sample sample(const struct fabric *fabric, double bytes)
 	};
 	struct library_estimate estimate;
 
-	cr_assert_eq(library_estimate(&truth, &it.fabric, &it.call, &estimate,
-				      &message),
-		     DIST_OK);
+	okay(library_estimate(&truth, &it.fabric, &it.call, &estimate,
+			      &message));
 	it.time_ns = library_time_ns(&estimate);
 	return it;
 }
 
 static void set_truth(const char *constant, double value)
 {
-	cr_assert_eq(dist__profile_set(&truth, constant, value), DIST_OK);
+	okay(dist__profile_set(&truth, constant, value));
 }
 
 static double found(struct calibration *calibration, const char *constant)
@@ -69,9 +68,8 @@ static struct calibration calibrate(const struct library_sample *small,
 {
 	struct calibration result = {.rows = 0};
 
-	cr_assert_eq(
-		library_calibrate(&profile, small, large, &result, &message),
-		DIST_OK, "%s", message.text);
+	okay_or(library_calibrate(&profile, small, large, &result, &message),
+		message);
 	return result;
 }
 
@@ -138,9 +136,7 @@ Test(library_calibrate, what_is_given_stays)
 	result.constants[0].is_given = true;
 	set_truth("launch_us", 33);
 	small = sample(&node, 32);
-	cr_assert_eq(
-		library_calibrate(&profile, &small, NULL, &result, &message),
-		DIST_OK);
+	okay(library_calibrate(&profile, &small, NULL, &result, &message));
 	cr_assert_eq(result.num_constants, 1);
 	cr_expect_eq(result.constants[0].value, 9);
 	cr_expect_gt(result.residual, 0.1);

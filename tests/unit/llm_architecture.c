@@ -1,18 +1,17 @@
 /* What language models hold and compute, against what their authors state and
  * what a hand counts. */
-#include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/llm/architecture.h"
+#include "tests/support/okay.h"
 
 static struct llm_architecture find(const char *name)
 {
 	struct llm_architecture model;
 	struct dist_message message;
 
-	cr_assert_eq(llm_architecture_find(&model, name, &message), DIST_OK,
-		     "%s", message.text);
+	okay_or(llm_architecture_find(&model, name, &message), message);
 	return model;
 }
 
@@ -44,8 +43,7 @@ Test(llm_architecture, counts_are_those_that_authors_state)
 	struct dist_message message;
 	size_t num, stated = 0;
 
-	cr_assert_eq(llm_catalogue(&models, &num, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(llm_catalogue(&models, &num, &message), message);
 	cr_assert_geq(num, 36);
 	for (size_t i = 0; i < num; i++) {
 		const struct llm_architecture *m = &models[i];
@@ -117,7 +115,7 @@ Test(llm_architecture, names_and_aliases_are_one_models)
 	struct dist_message message;
 	size_t num;
 
-	cr_assert_eq(llm_catalogue(&models, &num, &message), DIST_OK);
+	okay(llm_catalogue(&models, &num, &message));
 	for (size_t i = 0; i < num; i++)
 		cr_expect_str_eq(find(models[i].name).name, models[i].name);
 	free(models);
@@ -249,8 +247,7 @@ Test(llm_architecture, numbers_must_go_together)
 	struct llm_architecture model = small;
 	struct dist_message message;
 
-	cr_assert_eq(llm_architecture_check(&model, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(llm_architecture_check(&model, &message), message);
 	model.kv_heads = 3;
 	expect_refusal(&model, "kv_heads: expected a divisor of the 4 heads, "
 			       "got 3");

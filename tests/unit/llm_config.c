@@ -1,11 +1,11 @@
 /* Reading config.json: of every family one as its models have it, and what is
  * refused. */
-#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/llm/config.h"
+#include "tests/support/okay.h"
 #include "tests/support/text_file.h"
 
 static enum dist_error read_config(const char *text,
@@ -27,9 +27,8 @@ static void expect_same(const char *text, const char *name)
 	struct llm_parameters p, q;
 	struct dist_message message;
 
-	cr_assert_eq(read_config(text, &got, &message), DIST_OK, "%s",
-		     message.text);
-	cr_assert_eq(llm_architecture_find(&row, name, &message), DIST_OK);
+	okay_or(read_config(text, &got, &message), message);
+	okay(llm_architecture_find(&row, name, &message));
 	llm_count_parameters(&got, &p);
 	llm_count_parameters(&row, &q);
 	cr_expect_eq(p.total, q.total, "%s: %.0f, not %.0f", name, p.total,
@@ -208,8 +207,7 @@ static struct llm_architecture read_well(const char *text)
 	struct llm_architecture model;
 	struct dist_message message;
 
-	cr_assert_eq(read_config(text, &model, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(read_config(text, &model, &message), message);
 	return model;
 }
 
@@ -495,10 +493,9 @@ Test(llm_config, a_folder_names_the_model)
 	file = fopen(path, "w");
 	fputs(LLAMA(""), file);
 	fclose(file);
-	cr_assert_eq(llm_architecture_find(&model, folder, &message), DIST_OK,
-		     "%s", message.text);
+	okay_or(llm_architecture_find(&model, folder, &message), message);
 	cr_expect_str_eq(model.name, strrchr(folder, '/') + 1);
-	cr_assert_eq(llm_architecture_find(&model, path, &message), DIST_OK);
+	okay(llm_architecture_find(&model, path, &message));
 	cr_expect_str_eq(model.name, strrchr(folder, '/') + 1);
 	cr_expect_str_eq(model.source, path);
 	unlink(path);
@@ -515,11 +512,11 @@ Test(llm_config, what_is_written_is_read)
 	size_t num;
 
 	text_file(path, "");
-	cr_assert_eq(llm_catalogue(&models, &num, &message), DIST_OK);
+	okay(llm_catalogue(&models, &num, &message));
 	for (size_t i = 0; i < num; i++) {
 		cr_assert_eq(llm_config_write(&models[i], path, &message),
 			     DIST_OK, "%s: %s", models[i].name, message.text);
-		cr_assert_eq(llm_config_read(&again, path, &message), DIST_OK);
+		okay(llm_config_read(&again, path, &message));
 		llm_count_parameters(&models[i], &p);
 		llm_count_parameters(&again, &q);
 		cr_expect_eq(p.total, q.total, "%s", models[i].name);
@@ -537,8 +534,7 @@ Test(llm_config, what_no_family_has_is_not_written)
 	struct llm_architecture model;
 	struct dist_message message;
 
-	cr_assert_eq(llm_architecture_find(&model, "deepseek-v3", &message),
-		     DIST_OK);
+	okay(llm_architecture_find(&model, "deepseek-v3", &message));
 	model.shared_ffn = 100; /* not of whole experts */
 	cr_expect_eq(llm_config_write(&model, "/tmp/none.json", &message),
 		     DIST_ERR_INVALID_ARGUMENT);

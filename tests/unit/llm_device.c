@@ -6,6 +6,7 @@
 #include "model/llm/device.h"
 #include "model/llm/kernels.h"
 #include "model/llm/step.h"
+#include "tests/support/okay.h"
 
 TestSuite(llm_device);
 
@@ -197,8 +198,7 @@ Test(llm_device, those_with_steps_are_known)
 	struct llm_device device;
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		cr_assert_eq(llm_device_find(&device, names[i], &message),
-			     DIST_OK);
+		okay(llm_device_find(&device, names[i], &message));
 		cr_expect(device.seen == (i < 2), "%s", device.name);
 		llm_device_release(&device);
 	}

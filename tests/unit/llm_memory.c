@@ -1,6 +1,5 @@
 /* What a rank of a language model's layout holds: ZeRO's closed forms,
  * micro-batches in flight counted by hand, and published measurements. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,6 +7,7 @@
 #include "model/llm/memory.h"
 #include "model/validation/llm_case.h"
 #include "tests/support/llm_spread.h"
+#include "tests/support/okay.h"
 
 #define GIB 1073741824.0
 
@@ -18,8 +18,7 @@ static struct llm_architecture find(const char *name)
 	struct llm_architecture model;
 	struct dist_message message = {""};
 
-	cr_assert_eq(llm_architecture_find(&model, name, &message), DIST_OK,
-		     "%s", message.text);
+	okay_or(llm_architecture_find(&model, name, &message), message);
 	return model;
 }
 
@@ -28,8 +27,7 @@ static struct llm_device device_of(const char *gpu)
 	struct llm_device device;
 	struct dist_message message = {""};
 
-	cr_assert_eq(llm_device_find(&device, gpu, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(llm_device_find(&device, gpu, &message), message);
 	return device;
 }
 
@@ -50,9 +48,9 @@ static struct llm_memory hold(const struct llm_architecture *model,
 	struct llm_work work;
 
 	complete(&l, model);
-	cr_assert_eq(llm_work_init(&work, model, &l, &device, &as_measured,
-				   &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(llm_work_init(&work, model, &l, &device, &as_measured,
+			      &message),
+		message);
 	llm_memory_worst(&memory, &work, &device);
 	llm_device_release(&device);
 	return memory;
@@ -242,9 +240,7 @@ static struct llm_layout chosen_of(const char *name, struct llm_layout l)
 
 	l.recompute = LLM_RECOMPUTE_AUTO;
 	complete(&l, &model);
-	cr_assert_eq(llm_recompute_choose(&l, &model, &device, &as_measured,
-					  &message),
-		     DIST_OK);
+	okay(llm_recompute_choose(&l, &model, &device, &as_measured, &message));
 	llm_device_release(&device);
 	return l;
 }
@@ -403,8 +399,7 @@ static void holds_against(const char *table, double median, double most)
 	size_t num = 0;
 
 	dist__data_dir(table, path, sizeof path);
-	cr_assert_eq(llm_rows_load(&rows, path, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(llm_rows_load(&rows, path, &message), message);
 	for (size_t i = 0; i < rows.tsv.num_rows; i++) {
 		struct llm_case made;
 

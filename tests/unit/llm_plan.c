@@ -1,10 +1,10 @@
 /* The search over layouts: it looks at all that are legal, once each; what it
  * puts first nothing that fits beats. */
-#include <criterion/criterion.h>
 #include <string.h>
 
 #include "model/llm/plan.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/okay.h"
 
 /* A small cluster of H100, on links of their own. */
 struct place {
@@ -22,14 +22,12 @@ static void open_place(struct place *p, const char *model)
 	struct dist_message message = {""};
 
 	memset(p, 0, sizeof *p);
-	cr_assert_eq(llm_architecture_find(&p->model, model, &message), DIST_OK,
-		     "%s", message.text);
-	cr_assert_eq(llm_device_find(&p->device, "H100", &message), DIST_OK);
+	okay_or(llm_architecture_find(&p->model, model, &message), message);
+	okay(llm_device_find(&p->device, "H100", &message));
 	dist__profile_init(&p->profile);
-	cr_assert_eq(dist__profile_load(&p->profile,
-					"scenarios/profiles/nccl.yaml",
-					&message),
-		     DIST_OK, "%s", message.text);
+	okay_or(dist__profile_load(&p->profile, "scenarios/profiles/nccl.yaml",
+				   &message),
+		message);
 	p->fabric =
 		(struct fabric){GPUS(4, 8, "H100 80GB", FABRIC_NVSWITCH, 450e9),
 				.intra_latency_ns = 2000, CARDS("ib", 8, 50e9),
@@ -64,8 +62,7 @@ static size_t search(const struct place *p, int threads, struct llm_plan *plan)
 					  .threads = threads};
 	struct dist_message message = {""};
 
-	cr_assert_eq(llm_plan_make(plan, &search, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(llm_plan_make(plan, &search, &message), message);
 	return plan->legal;
 }
 

@@ -1,12 +1,12 @@
 /* llm_rows.c - the measured steps of language models that come with Lockstep,
  * and the recipes of their frameworks. */
-#include <criterion/criterion.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "model/measured/llm.h"
+#include "tests/support/okay.h"
 
 static glob_t find(const char *pattern)
 {
@@ -25,8 +25,8 @@ Test(llm_rows, those_of_the_project_hold)
 		struct dist_message message;
 		struct llm_rows table;
 
-		cr_assert_eq(llm_rows_load(&table, found.gl_pathv[i], &message),
-			     DIST_OK, "%s", message.text);
+		okay_or(llm_rows_load(&table, found.gl_pathv[i], &message),
+			message);
 		for (size_t k = 0; k < table.tsv.num_rows; k++) {
 			const struct llm_row *row = &table.rows[k];
 
@@ -54,12 +54,11 @@ Test(llm_rows, a_recipe_is_found_by_model_gpu_and_precision)
 	struct dist_message message;
 	struct llm_recipes table;
 
-	cr_assert_eq(
-		llm_recipes_load(
+	okay_or(llm_recipes_load(
 			&table,
 			"scenarios/measured/llm-recipes/megatron-bridge.tsv",
 			&message),
-		DIST_OK, "%s", message.text);
+		message);
 	cr_assert_not_null(llm_recipe_of(&table, &row));
 	cr_assert_str_eq(llm_recipe_of(&table, &row)->shard, "fsdp");
 	other.model = "Llama-3-71B";

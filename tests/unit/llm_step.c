@@ -1,9 +1,9 @@
 /* llm_step.c - a language model's step by closed form: what must hold whatever
  * the constants are. */
-#include <criterion/criterion.h>
 
 #include "model/llm/step.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/okay.h"
 
 static struct dist_message message;
 
@@ -19,13 +19,10 @@ static struct {
 
 static void set_up(const char *model, int gpus)
 {
-	cr_assert_eq(llm_architecture_find(&s.model, model, &message), DIST_OK,
-		     "%s", message.text);
-	cr_assert_eq(llm_device_find(&s.device, "H100", &message), DIST_OK);
-	cr_assert_eq(dist__profile_load(&s.profile,
-					"scenarios/profiles/nccl.yaml",
-					&message),
-		     DIST_OK);
+	okay_or(llm_architecture_find(&s.model, model, &message), message);
+	okay(llm_device_find(&s.device, "H100", &message));
+	okay(dist__profile_load(&s.profile, "scenarios/profiles/nccl.yaml",
+				&message));
 	s.fabric = (struct fabric){
 		GPUS((gpus + 7) / 8, 8, "H100", FABRIC_NVSWITCH, 450e9),
 		CARDS("ib", 8, 50e9)};
@@ -58,11 +55,10 @@ static struct llm_answer answer(void)
 	cr_assert_eq(llm_layout_complete(&s.layout, &s.model, &refusal),
 		     DIST_OK, "%s: %s", refusal.option, refusal.message.text);
 	pace = llm_pace_of(&s.device, s.layout.precision);
-	cr_assert_eq(llm_work_init(&work, &s.model, &s.layout, &s.device, &pace,
-				   &message),
-		     DIST_OK, "%s", message.text);
-	cr_assert_eq(llm_step(&got, &work, &s.cluster, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(llm_work_init(&work, &s.model, &s.layout, &s.device, &pace,
+			      &message),
+		message);
+	okay_or(llm_step(&got, &work, &s.cluster, &message), message);
 	return got;
 }
 
@@ -431,7 +427,7 @@ Test(llm_step, experts_of_mxfp8_are_one_kernel)
 
 	set_up("Qwen3-30B-A3B", 8);
 	llm_device_release(&s.device);
-	cr_assert_eq(llm_device_find(&s.device, "B200", &message), DIST_OK);
+	okay(llm_device_find(&s.device, "B200", &message));
 	s.layout.ep = 8;
 	s.layout.precision = LLM_MXFP8;
 	fused = row_bytes();

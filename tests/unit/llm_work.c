@@ -1,9 +1,9 @@
 /* What layers of language models compute, call and keep, against closed forms
  * of the papers that say so. */
-#include <criterion/criterion.h>
 
 #include "model/llm/work.h"
 #include "tests/support/llm_spread.h"
+#include "tests/support/okay.h"
 
 static const struct llm_pace as_measured = {1, 1, 1};
 
@@ -15,13 +15,12 @@ static struct llm_work describe_model(const struct llm_architecture *model,
 	struct llm_device device;
 	struct llm_work work;
 
-	cr_assert_eq(llm_device_find(&device, "H100", &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(llm_device_find(&device, "H100", &message), message);
 	cr_assert_eq(llm_layout_complete(&l, model, &refusal), DIST_OK,
 		     "%s: %s", refusal.option, refusal.message.text);
-	cr_assert_eq(llm_work_init(&work, model, &l, &device, &as_measured,
-				   &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(llm_work_init(&work, model, &l, &device, &as_measured,
+			      &message),
+		message);
 	llm_device_release(&device);
 	return work;
 }
@@ -31,8 +30,7 @@ static struct llm_work describe(const char *name, struct llm_layout l)
 	struct llm_architecture model;
 	struct dist_message message = {""};
 
-	cr_assert_eq(llm_architecture_find(&model, name, &message), DIST_OK,
-		     "%s", message.text);
+	okay_or(llm_architecture_find(&model, name, &message), message);
 	return describe_model(&model, l);
 }
 
@@ -163,7 +161,7 @@ Test(llm_work, adapters_cost_what_they_read_and_write)
 	struct llm_device device;
 	double qkv, both;
 
-	cr_assert_eq(llm_device_find(&device, "H100", &message), DIST_OK);
+	okay(llm_device_find(&device, "H100", &message));
 	l.lora = true;
 	l.adapters = LLM_ADAPT_QKV;
 	qkv = spent_on(&describe("Llama-3-8B", l).layers[LLM_DENSE],
@@ -341,8 +339,7 @@ static double kept(struct llm_layout l)
 	struct dist_message message = {""};
 	struct llm_work work;
 
-	cr_assert_eq(llm_architecture_find(&model, "GPT-3-175B", &message),
-		     DIST_OK);
+	okay(llm_architecture_find(&model, "GPT-3-175B", &message));
 	l.seq = 2048;
 	l.dropout = true;
 	l.attention = LLM_UNFUSED;

@@ -1,10 +1,10 @@
 /* Reading what nccl-tests printed. */
-#include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "model/measured/log.h"
+#include "tests/support/okay.h"
 #include "tests/support/text_file.h"
 
 #define HEAD                                                                   \
@@ -46,11 +46,10 @@ Test(log, rows_are_those_in_and_out_of_place)
 	struct dist_message message;
 	struct collectives table;
 
-	cr_assert_eq(load(HEAD "# all_reduce_perf\n" COLUMNS
-			       "a:1:2 [0] NCCL INFO x\n" ROW
-			       "# Out of bounds\n",
-			  &facts, &table, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(load(HEAD "# all_reduce_perf\n" COLUMNS
+			  "a:1:2 [0] NCCL INFO x\n" ROW "# Out of bounds\n",
+		     &facts, &table, &message),
+		message);
 	cr_assert_eq(table.tsv.num_rows, 2);
 	for (size_t i = 0; i < 2; i++) {
 		const struct collective_row *row = &table.rows[i];
@@ -75,8 +74,7 @@ Test(log, columns_are_known_by_their_names)
 	struct dist_message message;
 	struct collectives table;
 
-	cr_assert_eq(load(OLD, &alone, &table, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(load(OLD, &alone, &table, &message), message);
 	cr_assert_eq(table.tsv.num_rows, 2);
 	cr_expect_eq(table.rows[0].use, VALUE_NEITHER);
 	cr_expect_eq(table.rows[1].collective, COLLECTIVE_ALL_GATHER);
@@ -92,11 +90,11 @@ Test(log, one_thread_may_have_several_gpus)
 	struct dist_message message;
 	struct collectives table;
 
-	cr_assert_eq(load("# nThread 1 nGpus 4 minBytes 8 maxBytes 16\n"
-			  "# collective: all_reduce ranks: 4\n# nodes: 1\n"
-			  "# all_reduce_perf\n" COLUMNS ROW,
-			  &alone, &table, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(load("# nThread 1 nGpus 4 minBytes 8 maxBytes 16\n"
+		     "# collective: all_reduce ranks: 4\n# nodes: 1\n"
+		     "# all_reduce_perf\n" COLUMNS ROW,
+		     &alone, &table, &message),
+		message);
 	cr_assert_eq(table.tsv.num_rows, 2);
 	cr_expect_eq(table.rows[0].process_ranks, 4);
 	dist__tsv_release(&table.tsv);
@@ -142,8 +140,7 @@ static struct collectives read_good(const char *text,
 	struct dist_message message;
 	struct collectives table;
 
-	cr_assert_eq(load(text, of, &table, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(load(text, of, &table, &message), message);
 	return table;
 }
 
@@ -364,7 +361,7 @@ Test(log, rows_that_are_not_whole_are_left_out)
 		       path,
 		       error = collectives_load_log(&table, path, &facts,
 						    &notes, &message));
-	cr_assert_eq(error, DIST_OK, "%s", message.text);
+	okay_or(error, message);
 	cr_expect_eq(table.tsv.num_rows, 3);
 	cr_expect_eq(notes.cut_rows, 2);
 	cr_expect_eq(notes.wrong_rows, 1);

@@ -1,5 +1,4 @@
 /* Reading descriptions of measured machines, and that every table has one. */
-#include <criterion/criterion.h>
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "model/measured/collectives.h"
 #include "model/measured/machine.h"
 #include "model/measured/steps.h"
+#include "tests/support/okay.h"
 #include "tests/support/text_file.h"
 
 #define ABOUT "title: t\nsource: s\n"
@@ -20,8 +20,7 @@ Test(machine, what_is_left_out_is_not_known)
 	struct dist_message message;
 	struct machine machine;
 
-	cr_assert_eq(load_text(ABOUT, &machine, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(load_text(ABOUT, &machine, &message), message);
 	cr_assert_str_eq(machine.title, "t");
 	cr_assert_eq(machine.nodes, 0);
 	cr_assert_eq(machine.gpus_per_node, 0);
@@ -36,8 +35,7 @@ Test(machine, links_and_networks_are_read)
 	const struct machine_network *network;
 	struct machine machine;
 
-	cr_assert_eq(
-		load_text("networks:\n"
+	okay_or(load_text("networks:\n"
 			  "  - {transport: tcp}\n"
 			  "  - {transport: ib, cards: 2, card_Gbps: 100,\n"
 			  "     latency_us: 3.5, card_nodes: 2,\n"
@@ -47,7 +45,7 @@ Test(machine, links_and_networks_are_read)
 			  "  {a: 0, b: 3, links: 1}]}\n"
 			  "nodes: 2\n" GPUS,
 			  &machine, &message),
-		DIST_OK, "%s", message.text);
+		message);
 	cr_assert_eq(machine.nodes, 2);
 	cr_assert_eq(machine.gpus_per_node, 4);
 	cr_assert_eq(machine.intra, MACHINE_PAIRS);
@@ -164,8 +162,7 @@ Test(machine, every_table_of_collectives_has_its_machine)
 		struct dist_message message;
 		struct collectives table;
 
-		cr_assert_eq(collectives_load(&table, path, &message), DIST_OK,
-			     "%s", message.text);
+		okay_or(collectives_load(&table, path, &message), message);
 		for (size_t k = 0; k < table.tsv.num_rows; k++) {
 			const struct collective_row *row = &table.rows[k];
 			bool on_gpus = row->memory &&
@@ -190,8 +187,7 @@ Test(machine, every_table_of_steps_has_its_machine)
 		struct dist_message message;
 		struct steps table;
 
-		cr_assert_eq(steps_load(&table, path, &message), DIST_OK, "%s",
-			     message.text);
+		okay_or(steps_load(&table, path, &message), message);
 		for (size_t k = 0; k < table.tsv.num_rows; k++) {
 			const struct step_row *row = &table.rows[k];
 			struct claim claim = {row->machine, row->transport,

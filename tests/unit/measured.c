@@ -1,5 +1,4 @@
 /* Reading tables of measured figures, and holding them against each other. */
-#include <criterion/criterion.h>
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 
 #include "model/measured/collectives.h"
 #include "model/measured/steps.h"
+#include "tests/support/okay.h"
 #include "tests/support/text_file.h"
 
 #define ABOUT "# title: t\n# source: s\n"
@@ -31,10 +31,10 @@ Test(measured, a_field_stands_in_the_head_or_in_a_column)
 {
 	struct collectives table;
 
-	cr_assert_eq(load_text(HEAD "# algorithm: ring\n" COLUMNS
-				    "calibration\t8\t12.5\t-\t-\r\n" ROW,
-			       &table, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(load_text(HEAD "# algorithm: ring\n" COLUMNS
+			       "calibration\t8\t12.5\t-\t-\r\n" ROW,
+			  &table, &message),
+		message);
 	cr_assert_eq(table.tsv.num_rows, 2);
 	cr_assert_str_eq(dist__tsv_title(&table.tsv), "t");
 	cr_assert_str_eq(dist__tsv_source(&table.tsv), "s");
@@ -176,13 +176,13 @@ Test(measured, steps_have_a_time_or_a_throughput)
 {
 	struct steps table;
 
-	cr_assert_eq(load_steps(STEP_HEAD STEP_COLUMNS
-				"calibration\t1\t20\t-\t-\n"
-				"validation\t4\t-\tmels\t900.0\n"
-				"validation\t4\t20.0\tsamples\t4000\n"
-				"validation\t4\t20.0\ttokens\t400000\n",
-				&table, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(load_steps(STEP_HEAD STEP_COLUMNS
+			   "calibration\t1\t20\t-\t-\n"
+			   "validation\t4\t-\tmels\t900.0\n"
+			   "validation\t4\t20.0\tsamples\t4000\n"
+			   "validation\t4\t20.0\ttokens\t400000\n",
+			   &table, &message),
+		message);
 	cr_assert_eq(table.rows[0].use, VALUE_CALIBRATION);
 	cr_assert_eq(table.rows[0].step_ms.value, 20);
 	cr_assert_not(table.rows[0].throughput.known);
@@ -199,11 +199,11 @@ Test(measured, the_throughput_may_be_that_of_one_gpu)
 {
 	struct steps table;
 
-	cr_assert_eq(load_steps(STEP_HEAD "# throughput_per_gpu: 1000\n"
-					  "use\tgpus\tstep_ms\tunit\n"
-					  "validation\t4\t20.0\tsamples\n",
-				&table, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(load_steps(STEP_HEAD "# throughput_per_gpu: 1000\n"
+				     "use\tgpus\tstep_ms\tunit\n"
+				     "validation\t4\t20.0\tsamples\n",
+			   &table, &message),
+		message);
 	cr_assert_eq(table.rows[0].throughput_per_gpu.value, 1000);
 	dist__tsv_release(&table.tsv);
 }
@@ -267,9 +267,8 @@ Test(measured, the_collectives_of_the_project_hold)
 		glob("scenarios/measured/collectives/*.tsv", 0, NULL, &found),
 		0);
 	for (size_t i = 0; i < found.gl_pathc; i++) {
-		cr_assert_eq(
-			collectives_load(&table, found.gl_pathv[i], &message),
-			DIST_OK, "%s", message.text);
+		okay_or(collectives_load(&table, found.gl_pathv[i], &message),
+			message);
 		check_uses(&table, found.gl_pathv[i]);
 		rows += table.tsv.num_rows;
 		dist__tsv_release(&table.tsv);
@@ -288,8 +287,8 @@ Test(measured, the_steps_of_the_project_hold)
 	cr_assert_eq(glob("scenarios/measured/steps/*.tsv", 0, NULL, &found),
 		     0);
 	for (size_t i = 0; i < found.gl_pathc; i++) {
-		cr_assert_eq(steps_load(&table, found.gl_pathv[i], &message),
-			     DIST_OK, "%s", message.text);
+		okay_or(steps_load(&table, found.gl_pathv[i], &message),
+			message);
 		for (size_t k = 0; k < table.tsv.num_rows; k++)
 			cr_assert(table.rows[k].gpus > 1 ||
 					  table.rows[k].use ==
@@ -327,8 +326,7 @@ Test(measured, the_constants_of_the_project_are_numbers_with_a_unit)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(path, sizeof(path),
 			 "scenarios/measured/hardware/%s.tsv", names[i]);
-		cr_assert_eq(dist__tsv_load(&tsv, path, &message), DIST_OK,
-			     "%s", message.text);
+		okay_or(dist__tsv_load(&tsv, path, &message), message);
 		for (size_t row = 0; row < tsv.num_rows; row++)
 			check_constant(&tsv, row);
 		dist__tsv_release(&tsv);
@@ -341,11 +339,11 @@ Test(measured, the_recorded_buckets_are_all_of_resnet50)
 	struct tsv_table tsv;
 	size_t sum = 0;
 
-	cr_assert_eq(dist__tsv_load(&tsv,
-				    "scenarios/measured/parts/"
-				    "ddp-profile-resnet50.tsv",
-				    &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(dist__tsv_load(&tsv,
+			       "scenarios/measured/parts/"
+			       "ddp-profile-resnet50.tsv",
+			       &message),
+		message);
 	for (size_t row = 0; row < tsv.num_rows; row++) {
 		const char *op = dist__tsv_get(&tsv, row, "collective");
 		size_t elements;

@@ -1,6 +1,5 @@
 /* Libraries whose processors exchange messages: what they choose, what a
  * message takes, what others call an algorithm. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "coll/profile.h"
 #include "model/library/library.h"
 #include "model/library/spelling.h"
+#include "tests/support/okay.h"
 #include "tests/support/thin.h"
 
 /* 8 nodes of one processor, cards of 10 GB/s, 2 us. */
@@ -44,15 +44,13 @@ static void load(const char *name)
 
 	finish();
 	snprintf(path, sizeof path, "scenarios/profiles/%s.yaml", name);
-	cr_assert_eq(dist__profile_load(&profile, path, &message), DIST_OK,
-		     "%s", message.text);
-	cr_assert_eq(library_check(&profile, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(dist__profile_load(&profile, path, &message), message);
+	okay_or(library_check(&profile, &message), message);
 }
 
 static void set(const char *name, double value)
 {
-	cr_assert_eq(dist__profile_set(&profile, name, value), DIST_OK);
+	okay(dist__profile_set(&profile, name, value));
 }
 
 static struct library_estimate ask(const struct fabric *fabric,
@@ -69,9 +67,8 @@ static struct library_estimate ask(const struct fabric *fabric,
 	struct library_estimate estimate;
 	struct dist_message message = {""};
 
-	cr_assert_eq(
-		library_estimate(&profile, fabric, &call, &estimate, &message),
-		DIST_OK, "%s", message.text);
+	okay_or(library_estimate(&profile, fabric, &call, &estimate, &message),
+		message);
 	return estimate;
 }
 
@@ -157,13 +154,11 @@ Test(messages, of_gpus_and_by_tcp)
 	load("openmpi");
 	strcpy(fabric.transport, "tcp-10gbe");
 	strcpy(fabric.gpu, "V100");
-	cr_assert_eq(library_estimate(&profile, &fabric, &call, &e, &message),
-		     DIST_OK);
+	okay(library_estimate(&profile, &fabric, &call, &e, &message));
 	expect_near(e.start_ns, 8000);
 	expect_near(e.latency_ns, 2000 + 7 * (16000 + 5400));
 	call.host = true;
-	cr_assert_eq(library_estimate(&profile, &fabric, &call, &e, &message),
-		     DIST_OK);
+	okay(library_estimate(&profile, &fabric, &call, &e, &message));
 	/* And no way over PCIe. */
 	expect_near(e.start_ns, 0);
 	expect_near(e.latency_ns, 1000 + 7 * 16000);

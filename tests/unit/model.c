@@ -1,5 +1,4 @@
 /* Reading models, and spreading a step's time over them. */
-#include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,6 +6,7 @@
 #include "model/training/model.h"
 #include "base/statistics.h"
 #include "model/training/schedule.h"
+#include "tests/support/okay.h"
 #include "tests/support/text_file.h"
 
 #define HEADER     "parameter,numel,forward_flops\n"
@@ -19,10 +19,10 @@ TEXT_LOADER(load_text, model_load, struct model)
 
 Test(model, reads_rows_in_order)
 {
-	cr_assert_eq(load_text("# words\n\n" HEADER "w,6,100\n"
-			       "tied,0,50\nb,2,0\r\n",
-			       &model, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(load_text("# words\n\n" HEADER "w,6,100\n"
+			  "tied,0,50\nb,2,0\r\n",
+			  &model, &message),
+		message);
 	cr_assert_eq(model.num_rows, 3);
 	cr_assert_eq(model.num_parameters, 2);
 	cr_assert_eq(model.numel, 8);
@@ -35,11 +35,10 @@ Test(model, reads_rows_in_order)
 
 Test(model, columns_behind_the_first_come_in_any_order)
 {
-	cr_assert_eq(
-		load_text(WIDE(",mlp,positions,heads,width") "w,9,100,,7,4,"
+	okay_or(load_text(WIDE(",mlp,positions,heads,width") "w,9,100,,7,4,"
 							     "8\nm,1,1,1,,,\n",
 			  &model, &message),
-		DIST_OK, "%s", message.text);
+		message);
 	cr_expect_eq(model.rows[0].width, 8);
 	cr_expect_eq(model.rows[0].positions, 7);
 	cr_expect_eq(model.rows[0].heads, 4);
@@ -142,8 +141,7 @@ Test(model, bundled_models_have_the_published_counts)
 	size_t i;
 
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		cr_assert_eq(model_load(&model, table[i].name, &message),
-			     DIST_OK, "%s", message.text);
+		okay_or(model_load(&model, table[i].name, &message), message);
 		cr_expect_eq(model.numel, table[i].numel, "%s", table[i].name);
 		cr_expect_eq(model.num_parameters, table[i].parameters, "%s",
 			     table[i].name);
@@ -159,8 +157,8 @@ Test(schedule, spreads_a_measured_step)
 	int64_t sum;
 	size_t i;
 
-	cr_assert_eq(model_load(&model, "resnet50", &message), DIST_OK);
-	cr_assert_eq(schedule_init(&schedule, &model, &rate), DIST_OK);
+	okay(model_load(&model, "resnet50", &message));
+	okay(schedule_init(&schedule, &model, &rate));
 	sum = schedule.forward_ns + schedule.optimizer_ns;
 	for (i = 0; i < model.num_rows; i++)
 		sum += schedule.backward_ns[i];
@@ -188,14 +186,14 @@ Test(schedule, follows_the_rate)
 			    .forward_flops = 1e6};
 	struct schedule schedule;
 
-	cr_assert_eq(schedule_init(&schedule, &two, &rate), DIST_OK);
+	okay(schedule_init(&schedule, &two, &rate));
 	cr_assert_eq(schedule.forward_ns, 2000000);
 	cr_assert_eq(schedule.backward_ns[0], 4000000);
 	cr_assert_eq(schedule.backward_ns[1], 0);
 	cr_assert_eq(schedule.optimizer_ns, 4040);
 	schedule_release(&schedule);
 	rate.no_compute = true;
-	cr_assert_eq(schedule_init(&schedule, &two, &rate), DIST_OK);
+	okay(schedule_init(&schedule, &two, &rate));
 	cr_assert_eq(schedule.total_ns, 0);
 	schedule_release(&schedule);
 	rate.batch = 0;

@@ -1,10 +1,10 @@
 /* What NCCL is said to choose and to take, and what calibration makes of it. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
 #include "model/library/library.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/okay.h"
 
 #define KIB 1024.0
 #define MIB (1024 * KIB)
@@ -56,8 +56,8 @@ static struct library_estimate estimate(const struct dist__profile *profile,
 	struct library_estimate result;
 	struct dist_message message = {""};
 
-	cr_assert_eq(library_estimate(profile, fabric, call, &result, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(library_estimate(profile, fabric, call, &result, &message),
+		message);
 	return result;
 }
 
@@ -111,9 +111,9 @@ Test(nccl_model, switches_reduce_since_2_17)
 	struct dist__profile profile = nccl();
 	struct library_call call = call_of(&h100, DIST__ALL_REDUCE, GIB);
 
-	cr_assert_eq(dist__profile_set(&profile, "minor", 16), DIST_OK);
+	okay(dist__profile_set(&profile, "minor", 16));
 	cr_expect_str_eq(estimate(&profile, &h100, &call).algorithm, "ring");
-	cr_assert_eq(dist__profile_set(&profile, "minor", 17), DIST_OK);
+	okay(dist__profile_set(&profile, "minor", 17));
 	cr_expect_str_eq(estimate(&profile, &h100, &call).algorithm, "nvls");
 	dist__profile_release(&profile);
 }
@@ -124,10 +124,10 @@ Test(nccl_model, switches_reduce_small_calls_of_many_nodes_until_2_27)
 	struct dist__profile profile = nccl();
 	struct library_call call = call_of(&two_h100, DIST__ALL_REDUCE, MIB);
 
-	cr_assert_eq(dist__profile_set(&profile, "minor", 26), DIST_OK);
+	okay(dist__profile_set(&profile, "minor", 26));
 	cr_expect_str_eq(estimate(&profile, &two_h100, &call).algorithm,
 			 "nvlstree");
-	cr_assert_eq(dist__profile_set(&profile, "minor", 29), DIST_OK);
+	okay(dist__profile_set(&profile, "minor", 29));
 	cr_expect_str_eq(estimate(&profile, &two_h100, &call).algorithm,
 			 "tree");
 	dist__profile_release(&profile);
@@ -539,11 +539,10 @@ Test(nccl_model, the_profile_states_what_is_fitted)
 	struct dist__profile read;
 	struct dist_message message = {""};
 
-	cr_assert_eq(dist__profile_load(&read, "scenarios/profiles/nccl.yaml",
-					&message),
-		     DIST_OK, "%s", message.text);
-	cr_assert_eq(library_check(&read, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(dist__profile_load(&read, "scenarios/profiles/nccl.yaml",
+				   &message),
+		message);
+	okay_or(library_check(&read, &message), message);
 	for (constant = library_fitted(&read); constant->name; constant++)
 		cr_expect(isfinite(library_constant_value(&read, constant)),
 			  "%s", constant->name);

@@ -1,5 +1,4 @@
 /* NCCL's picture of a node, read. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 #include <unistd.h>
 
 #include "model/cluster/description.h"
+#include "tests/support/okay.h"
 #include "tests/support/text_file.h"
 
 #define CPU(id, inside)                                                        \
@@ -41,8 +41,7 @@ static struct platform_nodes read_good(const char *text)
 	struct platform_nodes node = {.count = 3};
 	struct dist_message message = {""};
 
-	cr_assert_eq(read_text(text, &node, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(read_text(text, &node, &message), message);
 	cr_expect_eq(node.count, 3);
 	return node;
 }

@@ -1,7 +1,6 @@
 /* What a command predicts on a machine is what validate holds against the
  * measured rows: the same, whether the machine's description or the platform
  * made of it says what joins the ranks. */
-#include <criterion/criterion.h>
 #include <glob.h>
 #include <math.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "cli/prediction.h"
 #include "model/validation/call.h"
 #include "model/validation/calibrated_model.h"
+#include "tests/support/okay.h"
 
 #define MOST_TABLES 64
 #define MOST_PLACES 96
@@ -38,8 +38,7 @@ static void survey(struct place *place)
 	snprintf(name, sizeof name, "%s%s%s", key->machine,
 		 key->transport ? ":" : "",
 		 key->transport ? key->transport : "");
-	cr_assert_eq(machine_platform_open(&platform, name, &message), DIST_OK,
-		     "%s", message.text);
+	okay_or(machine_platform_open(&platform, name, &message), message);
 	platform.ranks_per_node = place->ranks / place->nodes;
 	machine_platform_calibration(&platform, &place->model->profile,
 				     place->ranks, text, sizeof text);
@@ -83,7 +82,7 @@ static bool hold(struct calibrated_models *models,
 	const struct calibrated_model *model;
 	struct dist_message message = {""};
 
-	cr_assert_eq(calibrated_models_get(models, &key, &model), DIST_OK);
+	okay(calibrated_models_get(models, &key, &model));
 	if (calibrated_estimate(model, row->nodes, &call, &validated, &message))
 		return false;
 	cr_assert_eq(library_estimate(&model->profile,
@@ -114,9 +113,9 @@ Test(one_answer, predict_is_validate_for_every_measured_row)
 		0);
 	cr_assert_leq(found.gl_pathc, (size_t)MOST_TABLES);
 	for (size_t t = 0; t < found.gl_pathc; t++) {
-		cr_assert_eq(collectives_load(&tables[t], found.gl_pathv[t],
-					      &message),
-			     DIST_OK, "%s", message.text);
+		okay_or(collectives_load(&tables[t], found.gl_pathv[t],
+					 &message),
+			message);
 		borrowed[t] = &tables[t];
 	}
 	calibrated_models_init(&models, borrowed, found.gl_pathc,

@@ -1,5 +1,4 @@
 /* What is known of GPUs, and what of a prediction none of them can do. */
-#include <criterion/criterion.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include "model/measured/machine.h"
 #include "scenarios/gpu.h"
 #include "scenarios/physics.h"
+#include "tests/support/okay.h"
 
 #define GIB 1073741824.0
 
@@ -45,9 +45,7 @@ Test(gpu, trains_as_measured_else_at_a_share_of_its_peak)
 		struct gpu_rate rate;
 		struct gpu gpu;
 
-		cr_assert_eq(
-			gpu_find(&gpu, rates[i].gpu, rates[i].model, &message),
-			DIST_OK);
+		okay(gpu_find(&gpu, rates[i].gpu, rates[i].model, &message));
 		cr_assert_eq(
 			gpu_choose(&gpu, rates[i].precision, &rate, &message),
 			DIST_OK, "%s: %s", rates[i].gpu, message.text);
@@ -66,14 +64,13 @@ Test(gpu, of_which_nothing_is_known_is_refused)
 	struct gpu gpu;
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		cr_assert_eq(gpu_find(&gpu, names[i], "resnet50", &message),
-			     DIST_OK);
+		okay(gpu_find(&gpu, names[i], "resnet50", &message));
 		cr_expect_null(gpu_peak(&gpu, NULL), "%s", names[i]);
 		cr_expect_eq(gpu_choose(&gpu, NULL, &rate, &message),
 			     DIST_ERR_INVALID_ARGUMENT, "%s", names[i]);
 	}
 	cr_expect(strstr(message.text, "A100, H100 80GB"), "%s", message.text);
-	cr_assert_eq(gpu_find(&gpu, "V100", "resnet50", &message), DIST_OK);
+	okay(gpu_find(&gpu, "V100", "resnet50", &message));
 	cr_expect_eq(gpu_choose(&gpu, "tf32", &rate, &message),
 		     DIST_ERR_INVALID_ARGUMENT);
 	cr_expect(strstr(message.text, "one of amp fp32"), "%s", message.text);
@@ -96,8 +93,7 @@ Test(gpu, has_the_memory_that_its_name_says_or_the_most)
 		struct dist_message message;
 		struct gpu gpu;
 
-		cr_assert_eq(gpu_find(&gpu, table[i].gpu, "m", &message),
-			     DIST_OK);
+		okay(gpu_find(&gpu, table[i].gpu, "m", &message));
 		cr_expect_float_eq(gpu.memory_bytes, table[i].gib * GIB, 1,
 				   "%s: %g", table[i].gpu, gpu.memory_bytes);
 	}
@@ -121,12 +117,11 @@ Test(gpu, of_every_machine_has_a_rate_and_a_memory)
 		if (!strstr(entry->d_name, ".yaml"))
 			continue;
 		snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-		cr_assert_eq(machine_load(&machine, path, &message), DIST_OK);
+		okay(machine_load(&machine, path, &message));
 		if (!machine.gpu[0])
 			continue;
 		num++;
-		cr_assert_eq(gpu_find(&gpu, machine.gpu, "gpt2_xl", &message),
-			     DIST_OK);
+		okay(gpu_find(&gpu, machine.gpu, "gpt2_xl", &message));
 		cr_expect_eq(gpu_choose(&gpu, NULL, &rate, &message), DIST_OK,
 			     "%s: %s", entry->d_name, message.text);
 		cr_expect_gt(gpu.memory_bytes, 0, "%s", entry->d_name);
@@ -150,11 +145,11 @@ static void judge(struct trial *t, const char *name, char *model,
 	struct dist__refusal refusal;
 
 	t->arguments.model = model;
-	cr_assert_eq(workload_setup_init(&t->setup, workload_find(name),
-					 &t->arguments, gpu, &refusal),
-		     DIST_OK, "%s", refusal.message.text);
-	cr_assert_eq(workload_check(&t->setup.job, ranks, &refusal), DIST_OK,
-		     "%s", refusal.message.text);
+	okay_or(workload_setup_init(&t->setup, workload_find(name),
+				    &t->arguments, gpu, &refusal),
+		refusal.message);
+	okay_or(workload_check(&t->setup.job, ranks, &refusal),
+		refusal.message);
 	physics_judge(&t->setup, ranks, &t->physics);
 	workload_setup_release(&t->setup);
 }

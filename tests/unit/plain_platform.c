@@ -16,6 +16,7 @@
 #include "sim/platform/read.h"
 #include "sim/platform/show.h"
 #include "sim/platform/state.h"
+#include "tests/support/okay.h"
 
 #define MOST_LINKS 256
 #define MOST_WAYS  4096 /* of a platform; others are passed over */
@@ -85,9 +86,8 @@ static void load(const char *path, struct dist__plain *plain, FILE *out)
 	struct dist__platform *platform;
 	struct dist_message message = {""};
 
-	cr_assert_eq(
-		dist__platform_load(path, plain, 1, NULL, &platform, &message),
-		DIST_OK, "%s", message.text);
+	okay_or(dist__platform_load(path, plain, 1, NULL, &platform, &message),
+		message);
 	write_platform(platform, out);
 	dist__platform_close(platform);
 }
@@ -211,19 +211,18 @@ ParameterizedTest(struct cluster *cluster, plain_platform, ways_of_clusters)
 	FILE *out = fdopen(mkstemp(path), "w");
 
 	cr_assert_not_null(out);
-	cr_assert_eq(
-		platform_read_topology(cluster->topology, &d.fabric, &message),
-		DIST_OK, "%s", message.text);
+	okay_or(platform_read_topology(cluster->topology, &d.fabric, &message),
+		message);
 	if (cluster->intra[0])
-		cr_assert_eq(platform_read_intra(cluster->intra,
-						 &d.nodes[0].intra, &message),
-			     DIST_OK, "%s", message.text);
+		okay_or(platform_read_intra(cluster->intra, &d.nodes[0].intra,
+					    &message),
+			message);
 	if (cluster->inter[0])
-		cr_assert_eq(platform_read_inter(cluster->inter,
-						 &d.nodes[0].inter, &message),
-			     DIST_OK, "%s", message.text);
-	cr_assert_eq(platform_check(&d, &message), DIST_OK, "%s", message.text);
-	cr_assert_eq(platform_write(&d, "t", "c", out, &message), DIST_OK);
+		okay_or(platform_read_inter(cluster->inter, &d.nodes[0].inter,
+					    &message),
+			message);
+	okay_or(platform_check(&d, &message), message);
+	okay(platform_write(&d, "t", "c", out, &message));
 	cr_assert_eq(fclose(out), 0);
 	expect_same(path);
 	unlink(path);
@@ -315,10 +314,9 @@ Test(plain_platform, no_child_is_needed)
 	struct dist__platform *platform;
 	struct dist_message message = {""};
 
-	cr_assert_eq(
-		dist__platform_open("scenarios/platforms/fat-tree-ndr-16x8.xml",
+	okay_or(dist__platform_open("scenarios/platforms/fat-tree-ndr-16x8.xml",
 				    128, NULL, false, &platform, &message),
-		DIST_OK, "%s", message.text);
+		message);
 	cr_assert_eq(waitpid(-1, NULL, 0), -1);
 	dist__platform_close(platform);
 }

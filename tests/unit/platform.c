@@ -1,9 +1,9 @@
 /* Platforms from words: what options mean, and what is refused. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
 #include "model/cluster/description.h"
+#include "tests/support/okay.h"
 
 static struct dist_message message;
 
@@ -26,9 +26,8 @@ Test(platform, a_bandwidth_has_a_unit)
 	struct platform_inter inter;
 
 	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-		cr_assert_eq(
-			platform_read_inter(good[i].text, &inter, &message),
-			DIST_OK, "%s", message.text);
+		okay_or(platform_read_inter(good[i].text, &inter, &message),
+			message);
 		cr_expect(near(inter.nic.bandwidth_Bps, good[i].Bps), "%s: %g",
 			  good[i].text, inter.nic.bandwidth_Bps);
 	}
@@ -38,14 +37,12 @@ Test(platform, cards_are_counted_and_may_be_bonded)
 {
 	struct platform_inter inter;
 
-	cr_assert_eq(platform_read_inter("ib:8x200G", &inter, &message),
-		     DIST_OK);
+	okay(platform_read_inter("ib:8x200G", &inter, &message));
 	cr_expect_eq(inter.nics, 8);
 	cr_expect_not(inter.bonded);
 	cr_expect(near(inter.nic.latency_s, 0.85e-6));
-	cr_assert_eq(platform_read_inter("efa:32x100G,lat=30us,bonded", &inter,
-					 &message),
-		     DIST_OK);
+	okay(platform_read_inter("efa:32x100G,lat=30us,bonded", &inter,
+				 &message));
 	cr_expect_eq(inter.nics, 32);
 	cr_expect(inter.bonded);
 	cr_expect(near(inter.nic.latency_s, 15e-6));
@@ -55,8 +52,7 @@ Test(platform, a_cube_mesh_has_six_links_a_gpu)
 {
 	struct platform_intra intra;
 
-	cr_assert_eq(platform_read_intra("cube-mesh:25GB/s", &intra, &message),
-		     DIST_OK);
+	okay(platform_read_intra("cube-mesh:25GB/s", &intra, &message));
 	for (int i = 0; i < 8; i++) {
 		int links = 0;
 
@@ -72,9 +68,8 @@ Test(platform, a_topology_has_a_shape)
 {
 	struct platform_fabric fabric;
 
-	cr_assert_eq(platform_read_topology("fat-tree:16x8x4,taper=2,hop=1us",
-					    &fabric, &message),
-		     DIST_OK);
+	okay(platform_read_topology("fat-tree:16x8x4,taper=2,hop=1us", &fabric,
+				    &message));
 	cr_expect_eq(fabric.levels, 3);
 	cr_expect_eq(fabric.shape[0], 16);
 	cr_expect_eq(fabric.shape[1], 8);
@@ -160,9 +155,7 @@ Test(platform, bad_changes_are_refused)
 						    &n, &message),
 			       bad[i], "expected");
 	cr_expect_eq(n, 0);
-	cr_assert_eq(platform_read_change("--slow", "node0:1", changes, &n,
-					  &message),
-		     DIST_OK);
+	okay(platform_read_change("--slow", "node0:1", changes, &n, &message));
 	expect_refusal(platform_read_change("--slow", "node0:0.5", changes, &n,
 					    &message),
 		       "again", "twice");
@@ -198,16 +191,13 @@ Test(platform, parts_that_do_not_fit_are_refused)
 		n->count = bad[i].nodes;
 		n->gpus = bad[i].gpus;
 		if (bad[i].intra)
-			cr_assert_eq(platform_read_intra(bad[i].intra,
-							 &n->intra, &message),
-				     DIST_OK);
+			okay(platform_read_intra(bad[i].intra, &n->intra,
+						 &message));
 		if (bad[i].inter)
-			cr_assert_eq(platform_read_inter(bad[i].inter,
-							 &n->inter, &message),
-				     DIST_OK);
-		cr_assert_eq(platform_read_topology(bad[i].topology, &d.fabric,
-						    &message),
-			     DIST_OK);
+			okay(platform_read_inter(bad[i].inter, &n->inter,
+						 &message));
+		okay(platform_read_topology(bad[i].topology, &d.fabric,
+					    &message));
 		expect_refusal(platform_check(&d, &message), bad[i].says,
 			       bad[i].says);
 	}

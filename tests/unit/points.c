@@ -1,11 +1,11 @@
 /* The order of sync points: from a trace to a text and back, and compared. */
-#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/support/okay.h"
 #include "trace/points.h"
 
 /* Rank calls op, with numel elements, on group. */
@@ -29,7 +29,7 @@ static struct dist__points points_of(struct dist__trace_call *calls, size_t num)
 	const struct dist__trace trace = {.calls = calls, .num_calls = num};
 	struct dist__points points;
 
-	cr_assert_eq(dist__points_of(&trace, &points), DIST_OK);
+	okay(dist__points_of(&trace, &points));
 	return points;
 }
 
@@ -70,7 +70,7 @@ static char *difference(const char *text, const struct dist__points *got)
 	FILE *out = open_memstream(&said, &len);
 	bool differs;
 
-	cr_assert_eq(read_text(text, &expected, &message), DIST_OK);
+	okay(read_text(text, &expected, &message));
 	differs = dist__points_compare(out, "order", &expected, got);
 	fclose(out);
 	cr_expect_eq(differs, len > 0);
@@ -250,7 +250,7 @@ static double seconds_of(int ranks)
 	char text[64], *said;
 
 	snprintf(text, sizeof text, "group a, ranks 0-%d\n  b()\n", ranks - 1);
-	cr_assert_eq(read_text(text, &points, &message), DIST_OK);
+	okay(read_text(text, &points, &message));
 	cr_expect_eq(points.num, (size_t)ranks);
 	said = difference(text, &points);
 	cr_expect_str_eq(said, "");

@@ -1,6 +1,5 @@
 /* Constants of all machines together: found again where the model itself made
  * the times, and not known of a machine that is left out. */
-#include <criterion/criterion.h>
 #include <glob.h>
 #include <math.h>
 
@@ -11,6 +10,7 @@
 #include "model/validation/call.h"
 #include "model/validation/least_squares.h"
 #include "model/validation/population.h"
+#include "tests/support/okay.h"
 
 /* ---- least squares ---------------------------------------------------- */
 
@@ -39,7 +39,7 @@ Test(population, least_squares_meets_rows_and_resists_one)
 					.last = last,
 					.residuals = lines};
 
-	cr_assert_eq(least_squares_solve(&problem), DIST_OK);
+	okay(least_squares_solve(&problem));
 	cr_expect_float_eq(x[0], 4.0 / 3, 1e-4);
 	cr_expect_float_eq(x[1], 1.0 / 3, 1e-4);
 }
@@ -53,10 +53,9 @@ static void load_profile(const char *name, struct dist__profile *profile)
 	struct dist_message message;
 	char path[4096];
 
-	cr_assert_eq(dist__data_find("profiles", name, ".yaml", path,
-				     sizeof path, &message),
-		     DIST_OK);
-	cr_assert_eq(dist__profile_load(profile, path, &message), DIST_OK);
+	okay(dist__data_find("profiles", name, ".yaml", path, sizeof path,
+			     &message));
+	okay(dist__profile_load(profile, path, &message));
 }
 
 /* All-reduces of 8 bytes to 64 MiB on two nodes, which take what the profile
@@ -70,10 +69,9 @@ static struct collectives made(const char *machine, const char *transport,
 	struct machine description;
 	char path[4096];
 
-	cr_assert_eq(dist__data_find("machines", machine, ".yaml", path,
-				     sizeof path, &message),
-		     DIST_OK);
-	cr_assert_eq(machine_load(&description, path, &message), DIST_OK);
+	okay(dist__data_find("machines", machine, ".yaml", path, sizeof path,
+			     &message));
+	okay(machine_load(&description, path, &message));
 	for (size_t i = 0; i < ROWS; i++) {
 		struct library_estimate estimate;
 		struct library_call call;
@@ -91,14 +89,12 @@ static struct collectives made(const char *machine, const char *transport,
 			.bytes = (size_t)8 << i,
 		};
 		call = call_of_row(&rows[i]);
-		cr_assert_eq(machine_fabric(&description, transport, 2,
-					    node_ranks, &fabric, &message),
-			     DIST_OK);
+		okay(machine_fabric(&description, transport, 2, node_ranks,
+				    &fabric, &message));
 		fabric.guessed = false;
 		fabric.num_calibrations = 0;
-		cr_assert_eq(library_estimate(profile, &fabric, &call,
-					      &estimate, &message),
-			     DIST_OK);
+		okay(library_estimate(profile, &fabric, &call, &estimate,
+				      &message));
 		rows[i].time_us.value = library_time_ns(&estimate) / 1e3;
 	}
 	return (struct collectives){.tsv = {.num_rows = ROWS}, .rows = rows};
@@ -117,7 +113,7 @@ static double fitted(const char *constant, const struct collectives *table,
 	double value;
 
 	load_profile("nccl", &profile);
-	cr_assert_eq(population_fit(&population, "nccl", &profile), DIST_OK);
+	okay(population_fit(&population, "nccl", &profile));
 	value = dist__profile_constant(&profile, constant, -1);
 	dist__profile_release(&profile);
 	return value;
@@ -130,7 +126,7 @@ Test(population, a_machine_that_is_left_out_says_nothing)
 	struct collectives table;
 
 	load_profile("nccl", &profile);
-	cr_assert_eq(dist__profile_set(&profile, "efa_us", 40), DIST_OK);
+	okay(dist__profile_set(&profile, "efa_us", 40));
 	table = made("aws-p5", "efa", 8, &profile, rows);
 	dist__profile_release(&profile);
 	cr_expect_float_eq(fitted("efa_us", &table, NULL, NULL), 40, 6);
@@ -148,7 +144,7 @@ Test(population, short_calls_count_where_no_rate_is_known)
 	struct collectives table;
 
 	load_profile("nccl", &profile);
-	cr_assert_eq(dist__profile_set(&profile, "tcp_us", 60), DIST_OK);
+	okay(dist__profile_set(&profile, "tcp_us", 60));
 	table = made("aws-1-gpu", "tcp", 1, &profile, rows);
 	dist__profile_release(&profile);
 	cr_expect_gt(fitted("tcp_us", &table, NULL, NULL), 32);
@@ -176,15 +172,13 @@ Test(population, the_profile_has_what_all_tables_come_to)
 	cr_assert_eq(glob(pattern, 0, NULL, &found), 0);
 	cr_assert_lt(found.gl_pathc, 128);
 	for (size_t i = 0; i < found.gl_pathc; i++) {
-		cr_assert_eq(collectives_load(&loaded[i], found.gl_pathv[i],
-					      &message),
-			     DIST_OK);
+		okay(collectives_load(&loaded[i], found.gl_pathv[i], &message));
 		tables[i] = &loaded[i];
 	}
 	population.num_tables = found.gl_pathc;
 	load_profile("nccl", &profile);
 	load_profile("nccl", &fit);
-	cr_assert_eq(population_fit(&population, "nccl", &fit), DIST_OK);
+	okay(population_fit(&population, "nccl", &fit));
 	for (constant = library_fitted(&fit); constant->name; constant++) {
 		double value = library_constant_value(&fit, constant);
 

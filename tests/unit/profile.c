@@ -1,5 +1,4 @@
 /* Library profiles: what is read, and what is refused with which words. */
-#include <criterion/criterion.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 
 #include "coll/algorithm.h"
 #include "tests/support/leaks.h"
+#include "tests/support/okay.h"
 #include "tests/support/text_file.h"
 
 static struct dist__profile profile;
@@ -43,24 +43,24 @@ Test(profile, a_full_one)
 {
 	const struct dist__rule *rule;
 
-	cr_assert_eq(load("# a comment\n"
-			  "name: lockstep-tcp\n"
-			  "version: 1\n"
-			  "source: lockstep calibrate, loopback\n"
-			  "message_overhead_ns: 2500\n"
-			  "reduce_Bps: 5.0e9\n"
-			  "segment_bytes: 4096\n"
-			  "intra: shm\n"
-			  "selection:\n"
-			  "  all_reduce:\n"
-			  "    - {max_bytes: 32768, max_world_size: 8, "
-			  "min_node_ranks: 2, algorithm: recursive_doubling}\n"
-			  "    - {algorithm: ring}\n"
-			  "  broadcast:\n"
-			  "    - algorithm: binomial\n"
-			  "      max_bytes: 0\n"
-			  "      intra: shm\n"),
-		     DIST_OK, "%s", message.text);
+	okay_or(load("# a comment\n"
+		     "name: lockstep-tcp\n"
+		     "version: 1\n"
+		     "source: lockstep calibrate, loopback\n"
+		     "message_overhead_ns: 2500\n"
+		     "reduce_Bps: 5.0e9\n"
+		     "segment_bytes: 4096\n"
+		     "intra: shm\n"
+		     "selection:\n"
+		     "  all_reduce:\n"
+		     "    - {max_bytes: 32768, max_world_size: 8, "
+		     "min_node_ranks: 2, algorithm: recursive_doubling}\n"
+		     "    - {algorithm: ring}\n"
+		     "  broadcast:\n"
+		     "    - algorithm: binomial\n"
+		     "      max_bytes: 0\n"
+		     "      intra: shm\n"),
+		message);
 	cr_assert_str_eq(profile.name, "lockstep-tcp");
 	cr_assert_str_eq(profile.version, "1");
 	cr_assert_str_eq(profile.source, "lockstep calibrate, loopback");
@@ -123,10 +123,10 @@ Test(profile, rates_by_size)
 {
 	char text[64];
 
-	cr_assert_eq(load("name: x\nwindow_bytes: 65536\nrates:\n"
-			  "  - {bytes: 1024, share: 4}\n"
-			  "  - {bytes: 4096, share: 2}\n"),
-		     DIST_OK, "%s", message.text);
+	okay_or(load("name: x\nwindow_bytes: 65536\nrates:\n"
+		     "  - {bytes: 1024, share: 4}\n"
+		     "  - {bytes: 4096, share: 2}\n"),
+		message);
 	cr_assert_eq(profile.window_bytes, 65536);
 	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 0, 0), 0);
 	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 512, 0),
@@ -160,10 +160,10 @@ Test(profile, messages_between_ranks_of_a_core_have_a_share)
 {
 	char text[64];
 
-	cr_assert_eq(load("name: x\nrates:\n"
-			  "  - {bytes: 1024, share: 4}\n"
-			  "  - {bytes: 4096, share: 2, core_share: 8}\n"),
-		     DIST_OK, "%s", message.text);
+	okay_or(load("name: x\nrates:\n"
+		     "  - {bytes: 1024, share: 4}\n"
+		     "  - {bytes: 4096, share: 2, core_share: 8}\n"),
+		message);
 	cr_assert_eq(
 		dist__profile_load_bytes(&profile, DIST__CORE_LOAD, 1024, 0),
 		256);
@@ -185,10 +185,10 @@ Test(profile, sums_of_what_came_have_a_share)
 {
 	char text[64];
 
-	cr_assert_eq(load("name: x\nrates:\n"
-			  "  - {bytes: 1024, share: 4}\n"
-			  "  - {bytes: 4096, share: 2, sum_share: 0.5}\n"),
-		     DIST_OK, "%s", message.text);
+	okay_or(load("name: x\nrates:\n"
+		     "  - {bytes: 1024, share: 4}\n"
+		     "  - {bytes: 4096, share: 2, sum_share: 0.5}\n"),
+		message);
 	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__SUM, 1024, 0),
 		     1024);
 	cr_assert_float_eq(
@@ -207,10 +207,10 @@ Test(profile, copies_have_a_share)
 {
 	char text[64];
 
-	cr_assert_eq(load("name: x\nrates:\n"
-			  "  - {bytes: 1024, share: 4, copy_share: 2}\n"
-			  "  - {bytes: 4096, share: 2}\n"),
-		     DIST_OK, "%s", message.text);
+	okay_or(load("name: x\nrates:\n"
+		     "  - {bytes: 1024, share: 4, copy_share: 2}\n"
+		     "  - {bytes: 4096, share: 2}\n"),
+		message);
 	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__COPY, 512, 0),
 		     256);
 	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__COPY, 8192, 0),
@@ -226,11 +226,11 @@ Test(profile, what_a_call_walks_through)
 {
 	char text[64];
 
-	cr_assert_eq(load("name: x\nrates:\n"
-			  "  - {bytes: 1024, share: 4}\n"
-			  "  - {bytes: 4096, share: 2}\n"
-			  "rates_ranks: 4\ncache_bytes: 8192\n"),
-		     DIST_OK, "%s", message.text);
+	okay_or(load("name: x\nrates:\n"
+		     "  - {bytes: 1024, share: 4}\n"
+		     "  - {bytes: 4096, share: 2}\n"
+		     "rates_ranks: 4\ncache_bytes: 8192\n"),
+		message);
 	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 8191),
 		     256);
 	cr_assert_float_eq(
@@ -263,11 +263,11 @@ Test(profile, what_a_call_walks_through)
 
 Test(profile, cores_of_a_machine)
 {
-	cr_assert_eq(load("name: x\nreceive_overhead_ns: 1000\ncores: 2\n"
-			  "call_ns: 400\nwait_ns: 900\n"
-			  "send_Bps: 8e9\nreceive_Bps: 16e9\n"
-			  "copy_Bps: 8e9\n"),
-		     DIST_OK, "%s", message.text);
+	okay_or(load("name: x\nreceive_overhead_ns: 1000\ncores: 2\n"
+		     "call_ns: 400\nwait_ns: 900\n"
+		     "send_Bps: 8e9\nreceive_Bps: 16e9\n"
+		     "copy_Bps: 8e9\n"),
+		message);
 	cr_assert_eq(profile.send_Bps, 8e9);
 	cr_assert_eq(profile.receive_Bps, 16e9);
 	cr_assert_eq(profile.receive_overhead_ns, 1000);
@@ -286,7 +286,7 @@ Test(profile, cores_of_a_machine)
 
 Test(profile, only_the_name_is_needed)
 {
-	cr_assert_eq(load("name: x\n"), DIST_OK);
+	okay(load("name: x\n"));
 	cr_assert_str_eq(profile.name, "x");
 	cr_assert_str_eq(profile.source, "");
 	cr_assert_eq(profile.message_overhead_ns, 0);
@@ -365,8 +365,7 @@ Test(profile, values_are_checked)
 
 Test(profile, intra_is_a_word)
 {
-	cr_assert_eq(load("name: x\nintra: tcp\n"), DIST_OK, "%s",
-		     message.text);
+	okay_or(load("name: x\nintra: tcp\n"), message);
 	cr_assert_not(profile.shares_memory);
 	dist__profile_release(&profile);
 	refused("name: x\nintra: pcie\n", 2,
@@ -384,14 +383,14 @@ Test(profile, intra_is_a_word)
 
 Test(profile, constants_are_numbers_by_name)
 {
-	cr_assert_eq(load("name: x\nlibrary: nccl\nconstants:\n"
-			  "  launch_us: 4.5\n  efficiency: 0.9\n"),
-		     DIST_OK, "%s", message.text);
+	okay_or(load("name: x\nlibrary: nccl\nconstants:\n"
+		     "  launch_us: 4.5\n  efficiency: 0.9\n"),
+		message);
 	cr_assert_str_eq(profile.library, "nccl");
 	cr_assert_eq(profile.num_constants, 2);
 	cr_assert_eq(dist__profile_constant(&profile, "launch_us", 1), 4.5);
 	cr_assert_eq(dist__profile_constant(&profile, "missing", 7), 7);
-	cr_assert_eq(dist__profile_set(&profile, "launch_us", 5), DIST_OK);
+	okay(dist__profile_set(&profile, "launch_us", 5));
 	cr_assert_eq(profile.num_constants, 2);
 	cr_assert_eq(dist__profile_constant(&profile, "launch_us", 1), 5);
 	dist__profile_release(&profile);
@@ -485,20 +484,16 @@ Test(profile, forcing)
 {
 	const struct dist__layout four = {.world_size = 4, .num_nodes = 4};
 
-	cr_assert_eq(load("name: x\nselection:\n  all_reduce:\n"
-			  "    - {algorithm: binomial_tree}\n"),
-		     DIST_OK);
-	cr_assert_eq(dist__profile_force(&profile, NULL, "ring", &message),
-		     DIST_OK);
+	okay(load("name: x\nselection:\n  all_reduce:\n"
+		  "    - {algorithm: binomial_tree}\n"));
+	okay(dist__profile_force(&profile, NULL, "ring", &message));
 	cr_assert_eq(profile.num_rules, 2);
 	cr_assert_str_eq(
 		dist__select(&profile, DIST__ALL_REDUCE, &four, 1)->name,
 		"ring");
-	cr_assert_eq(dist__profile_force(
-			     &profile, NULL,
-			     "broadcast=binomial,all_reduce=halving_doubling",
-			     &message),
-		     DIST_OK);
+	okay(dist__profile_force(
+		&profile, NULL,
+		"broadcast=binomial,all_reduce=halving_doubling", &message));
 	cr_assert_eq(profile.num_rules, 4);
 	cr_assert_str_eq(
 		dist__select(&profile, DIST__ALL_REDUCE, &four, 1)->name,

@@ -1,6 +1,5 @@
 /* Dumps of Flight Recorders: what a pickle may hold, and what becomes of those
  * that are none. tests/cli/recorder.sh has the verdicts. */
-#include <criterion/criterion.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "check/recorder/plain.h"
 #include "check/recorder/recorder.h"
 #include "tests/support/board.h"
+#include "tests/support/okay.h"
 
 /* ---- pickles ------------------------------------------------------------ */
 
@@ -276,7 +276,7 @@ Test(recorder, mutants_are_read_or_refused_in_a_line)
 		char *bytes;
 		size_t len;
 
-		cr_assert_eq(dist__input_read(path, &bytes, &len), DIST_OK);
+		okay(dist__input_read(path, &bytes, &len));
 		mutate(&state, bytes, &len);
 		expect_well_behaved(bytes, len, &refused);
 		free(bytes);

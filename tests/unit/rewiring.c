@@ -1,9 +1,9 @@
 /* Platforms whose links are made faster or slower. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
 #include "cli/rewiring.h"
+#include "tests/support/okay.h"
 
 #define PLATFORM(name) "scenarios/platforms/" name ".xml"
 
@@ -18,11 +18,10 @@ static struct fabric survey(const char *path,
 	struct dist__platform *platform;
 	struct fabric fabric;
 
-	cr_assert_eq(dist__platform_open(path, 128, terms, false, &platform,
-					 &message),
-		     DIST_OK, "%s", message.text);
-	cr_assert_eq(dist__platform_fabric(platform, NULL, 128, &fabric),
-		     DIST_OK);
+	okay_or(dist__platform_open(path, 128, terms, false, &platform,
+				    &message),
+		message);
+	okay(dist__platform_fabric(platform, NULL, 128, &fabric));
 	dist__platform_close(platform);
 	return fabric;
 }
@@ -79,11 +78,9 @@ Test(rewiring, every_link_of_the_kind_changes)
 	struct dist__platform *platform;
 	struct dist_message message;
 
-	cr_assert_eq(dist__platform_open(PLATFORM("leaf-spine-roce-16x4"), 64,
-					 &terms, false, &platform, &message),
-		     DIST_OK);
-	cr_assert_eq(dist__platform_narrowest(platform, 64, &narrowest),
-		     DIST_OK);
+	okay(dist__platform_open(PLATFORM("leaf-spine-roce-16x4"), 64, &terms,
+				 false, &platform, &message));
+	okay(dist__platform_narrowest(platform, 64, &narrowest));
 	dist__platform_close(platform);
 	expect_near(narrowest.hop_Bps, 12.5e9 / 4);
 	cr_expect_eq(narrowest.links, 32);
@@ -146,11 +143,9 @@ Test(rewiring, words_of_options_are_read_again)
 	struct dist_message message = {""};
 	struct dist__refusal refusal;
 
-	cr_assert_eq(rewiring_read(&arguments, &terms, links, &refusal),
-		     DIST_OK);
+	okay(rewiring_read(&arguments, &terms, links, &refusal));
 	cr_expect_str_eq(links, "inter-bandwidth 100G, intra-latency x0.5");
-	cr_assert_eq(dist__link_overrides_read(&again, links, &message),
-		     DIST_OK);
+	okay(dist__link_overrides_read(&again, links, &message));
 	expect_change(again.inter.bandwidth, 12.5e9, false);
 	expect_change(again.inter.latency, 0, false);
 	expect_change(again.intra.bandwidth, 0, false);

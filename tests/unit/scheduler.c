@@ -1,12 +1,12 @@
 /* Ranks that mpirun and srun started: place, master and port by their
  * variables, which are faked. */
-#include <criterion/criterion.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "realbackend/store/environment.h"
 #include "realbackend/launch/launcher.h"
+#include "tests/support/okay.h"
 
 static struct dist__environment e;
 static struct dist_message message;
@@ -60,7 +60,7 @@ Test(scheduler, open_mpi_on_one_machine)
 {
 	set_open_mpi();
 	cr_assert(dist__job_is_rank());
-	cr_assert_eq(read_environment(), DIST_OK, "%s", message.text);
+	okay_or(read_environment(), message);
 	cr_assert_eq(e.rank, 2);
 	cr_assert_eq(e.world_size, 4);
 	cr_assert_eq(e.local_world_size, 4);
@@ -78,7 +78,7 @@ Test(scheduler, open_mpi_on_several_asks_for_the_master)
 			   message.text);
 	set("MASTER_ADDR", "node1");
 	set("MASTER_PORT", "1234");
-	cr_assert_eq(read_environment(), DIST_OK);
+	okay(read_environment());
 	cr_assert_str_eq(e.master_addr, "node1");
 	cr_assert_eq(e.master_port, 1234);
 }
@@ -88,7 +88,7 @@ Test(scheduler, mpich)
 	set("PMI_RANK", "1");
 	set("PMI_SIZE", "3");
 	set("MPI_LOCALNRANKS", "3");
-	cr_assert_eq(read_environment(), DIST_OK, "%s", message.text);
+	okay_or(read_environment(), message);
 	cr_assert_eq(e.rank, 1);
 	cr_assert_eq(e.world_size, 3);
 	cr_assert_str_eq(e.master_addr, "127.0.0.1");
@@ -100,7 +100,7 @@ Test(scheduler, pmix_under_srun)
 	set_slurm("n1");
 	unsetenv("SLURM_PROCID");
 	set("PMIX_RANK", "5");
-	cr_assert_eq(read_environment(), DIST_OK, "%s", message.text);
+	okay_or(read_environment(), message);
 	cr_assert_eq(e.rank, 5);
 	cr_assert_eq(e.world_size, 8);
 }
@@ -115,7 +115,7 @@ Test(scheduler, the_first_of_slurms_hosts)
 
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
 		set_slurm(lists[i][0]);
-		cr_assert_eq(read_environment(), DIST_OK, "%s", message.text);
+		okay_or(read_environment(), message);
 		cr_assert_eq(e.rank, 3);
 		cr_assert_eq(e.world_size, 8);
 		cr_assert_str_eq(e.master_addr, lists[i][1]);
@@ -129,12 +129,12 @@ Test(scheduler, a_port_for_every_step)
 	int port;
 
 	set_slurm("n1");
-	cr_assert_eq(read_environment(), DIST_OK);
+	okay(read_environment());
 	port = e.master_port;
-	cr_assert_eq(read_environment(), DIST_OK);
+	okay(read_environment());
 	cr_assert_eq(e.master_port, port, "the same on every rank");
 	set("SLURM_STEP_ID", "1");
-	cr_assert_eq(read_environment(), DIST_OK);
+	okay(read_environment());
 	cr_assert_neq(e.master_port, port);
 }
 
@@ -159,7 +159,7 @@ Test(scheduler, torchruns_variables_count_first)
 	set_open_mpi();
 	set("RANK", "0");
 	set("WORLD_SIZE", "1");
-	cr_assert_eq(read_environment(), DIST_OK);
+	okay(read_environment());
 	cr_assert_eq(e.rank, 0);
 	cr_assert_eq(e.world_size, 1);
 }

@@ -11,6 +11,7 @@
 
 #include "sim/launch.h"
 #include "tests/support/group.h"
+#include "tests/support/okay.h"
 #include "tests/support/seat.h"
 
 /* ---- failing -------------------------------------------------------- */
@@ -73,8 +74,7 @@ SEAT_TEST(sim_failure, a_deadlock_of_a_lane_ends_its_op, 2, DIST_EXIT_DEADLOCK,
 
 	/* Rank 0's lane sends, rank 1 does not receive. */
 	if (seat->rank == 0) {
-		cr_assert_eq(seat->t->ops->lanes->create(seat->t, &lane),
-			     DIST_OK);
+		okay(seat->t->ops->lanes->create(seat->t, &lane));
 		task_submit(seat, lane, &task);
 		cr_expect_eq(seat->t->ops->lanes->wait(lane, &task.op, NEVER),
 			     DIST_OK);
@@ -192,8 +192,7 @@ SEAT_TEST(sim_failure, an_abort_frees_the_ranks_own_lane, 2, DIST_EXIT_OK, NULL)
 	struct task task;
 
 	if (seat->rank == 0) {
-		cr_assert_eq(seat->t->ops->lanes->create(seat->t, &lane),
-			     DIST_OK);
+		okay(seat->t->ops->lanes->create(seat->t, &lane));
 		task_submit(seat, lane, &task);
 		seat_compute(seat, MS);
 		seat->t->ops->abort(seat->t, 0);
@@ -290,7 +289,7 @@ static int late_in_a_part(void *arg)
 	enum dist_error error;
 
 	(void)arg;
-	cr_assert_eq(dist_new_group(all, part, 2, NULL, &sub), DIST_OK);
+	okay(dist_new_group(all, part, 2, NULL, &sub));
 	if (dist_get_rank(all) == 2)
 		dist_compute(all, 3 * SECOND, NULL);
 	error = sub ? dist_barrier(sub, NULL) : DIST_OK;
@@ -316,8 +315,7 @@ static int unequal_parts(void *arg)
 	(void)arg;
 	if (dist_get_rank(all) == 0)
 		none.numel = 9;
-	cr_assert_eq(dist_all_to_all_single(all, none, none, NULL, NULL, &work),
-		     DIST_OK);
+	okay(dist_all_to_all_single(all, none, none, NULL, NULL, &work));
 	error = dist_barrier(all, NULL);
 	dist_work_free(work);
 	return leave(all, error);
@@ -379,9 +377,8 @@ static int nothing_for_one(void *arg)
 	from[1] = from[0] + 1;
 	in = dist_tensor(empty ? NULL : from, empty ? 0 : 2, DIST_FLOAT32);
 	out = dist_tensor(empty ? NULL : to, in.numel, DIST_FLOAT32);
-	cr_assert_eq(dist_all_to_all_single(all, out, in, empty ? none : splits,
-					    empty ? none : splits, NULL),
-		     DIST_OK);
+	okay(dist_all_to_all_single(all, out, in, empty ? none : splits,
+				    empty ? none : splits, NULL));
 	well = empty || (to[0] == (float)rank && to[1] == 10.0F + (float)rank);
 	return leave(all, DIST_OK) || !well;
 }

@@ -12,6 +12,7 @@
 #include "core/backend.h"
 #include "sim/platform/platform.h"
 #include "sim/launch.h"
+#include "tests/support/okay.h"
 
 #define STAR4 "tests/support/star4.xml"
 
@@ -352,9 +353,7 @@ static void expect_latencies(const char *text, int wanted, int64_t *latencies)
 	struct dist_message message;
 	int hosts = 0, ranks = 0;
 
-	cr_assert_eq(dist__platform_hosts(write_file(text), &hosts, &ranks,
-					  &message),
-		     DIST_OK);
+	okay(dist__platform_hosts(write_file(text), &hosts, &ranks, &message));
 	cr_expect_eq(hosts, 3);
 	cr_expect_eq(ranks, wanted);
 	cr_assert_eq(launch(file_name, ranks, ask_latencies, latencies),
@@ -470,8 +469,7 @@ Test(sim_platform, the_table_shows_model_links_and_routes)
 	size_t len;
 
 	cr_assert_not_null(out);
-	cr_assert_eq(dist__platform_show(STAR4, FORM_TEXT, out, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(dist__platform_show(STAR4, FORM_TEXT, out, &message), message);
 	rewind(out);
 	len = fread(text, 1, sizeof text - 1, out);
 	text[len] = '\0';
@@ -511,17 +509,14 @@ Test(sim_platform, the_narrowest_link_of_a_ring, .fini = remove_file)
 	struct dist__narrowest narrowest;
 	struct dist_message message;
 
-	cr_assert_eq(
-		dist__platform_open(path, 4, NULL, false, &platform, &message),
-		DIST_OK, "%s", message.text);
-	cr_assert_eq(dist__platform_narrowest(platform, 4, &narrowest),
-		     DIST_OK);
+	okay_or(dist__platform_open(path, 4, NULL, false, &platform, &message),
+		message);
+	okay(dist__platform_narrowest(platform, 4, &narrowest));
 	cr_assert_str_eq(narrowest.name, "l3");
 	cr_assert_eq(narrowest.hops, 2);
 	cr_assert_eq(narrowest.links, 1);
 	cr_assert_float_eq(narrowest.hop_Bps, 4.5e9, 1);
-	cr_assert_eq(dist__platform_narrowest(platform, 1, &narrowest),
-		     DIST_OK);
+	okay(dist__platform_narrowest(platform, 1, &narrowest));
 	cr_assert_eq(narrowest.links, 0);
 	dist__platform_close(platform);
 }

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/okay.h"
 #include "tests/support/seat.h"
 
 /* Of the 40 us in which a receiver copies a megabyte, those of the last 64 KiB.
@@ -461,7 +462,7 @@ SEAT_TEST(sim_transport, a_lane_works_while_the_rank_computes, 2, DIST_EXIT_OK,
 	struct dist__lane *lane = NULL;
 	struct task tasks[2];
 
-	cr_assert_eq(seat->t->ops->lanes->create(seat->t, &lane), DIST_OK);
+	okay(seat->t->ops->lanes->create(seat->t, &lane));
 	for (int i = 0; i < 2; i++)
 		task_submit(seat, lane, &tasks[i]);
 	seat_compute(seat, 100 * US);
@@ -490,10 +491,8 @@ static int leave_a_lane(void *arg)
 	(void)arg;
 	if (seat.rank == 0) {
 		left = seat;
-		cr_assert_eq(seat.t->ops->lanes->create(seat.t, &lane),
-			     DIST_OK);
-		cr_assert_eq(seat.t->ops->lanes->create(seat.t, &lane),
-			     DIST_OK);
+		okay(seat.t->ops->lanes->create(seat.t, &lane));
+		okay(seat.t->ops->lanes->create(seat.t, &lane));
 		task_submit(&left, lane, &task);
 		seat_compute(&seat, MS);
 	}

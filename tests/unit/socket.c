@@ -1,5 +1,4 @@
 /* Which congestion control a socket has, and from when on. */
-#include <criterion/criterion.h>
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "realbackend/wire/socket.h"
+#include "tests/support/okay.h"
 
 static void expect_control(int fd, const char *expected)
 {
@@ -49,8 +49,7 @@ Test(socket, is_tuned_before_the_connection_is_made)
 
 	dist__socket_congestion(-1, system);
 	cr_assert_str_neq(system, "unknown");
-	cr_assert_eq(dist__socket_listen("127.0.0.1", 0, &listener, &message),
-		     DIST_OK);
+	okay(dist__socket_listen("127.0.0.1", 0, &listener, &message));
 	/* What the system would not give. */
 	cr_assert_eq(
 		setsockopt(listener, IPPROTO_TCP, TCP_CONGESTION, "reno", 4),

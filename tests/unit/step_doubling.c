@@ -1,9 +1,9 @@
 /* What a GPU takes in a job, of the tables of steps that come with Lockstep. */
-#include <criterion/criterion.h>
 #include <stdlib.h>
 
 #include "base/data.h"
 #include "model/validation/step_outcome.h"
+#include "tests/support/okay.h"
 
 static const char *const names[] = {"dlperf-resnet50", "hkbu-resnet50",
 				    "nvidia-examples", SCHEDULE_JOB_TABLE};
@@ -14,11 +14,10 @@ static void load(struct steps *table, const char *name)
 	struct dist_message message;
 	char path[4096];
 
-	cr_assert_eq(dist__data_find("measured/steps", name, ".tsv", path,
-				     sizeof path, &message),
-		     DIST_OK, "%s", message.text);
-	cr_assert_eq(steps_load(table, path, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(dist__data_find("measured/steps", name, ".tsv", path,
+				sizeof path, &message),
+		message);
+	okay_or(steps_load(table, path, &message), message);
 }
 
 /* Returns the doubling that all tables but one come to; stores in *excess how
@@ -59,9 +58,8 @@ Test(step_doubling, is_what_all_tables_come_to)
 	calibrated_models_init(&models, NULL, 0, CALIBRATED_STORED);
 	for (size_t i = 0; i < TABLES; i++) {
 		load(&tables[i], names[i]);
-		cr_assert_eq(step_outcome_make(&outcomes[i], &tables[i],
-					       &models, &job),
-			     DIST_OK);
+		okay(step_outcome_make(&outcomes[i], &tables[i], &models,
+				       &job));
 		cr_assert_gt(outcomes[i].num, 10);
 	}
 	found = doubling(outcomes, TABLES, &excess);

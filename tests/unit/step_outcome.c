@@ -1,9 +1,9 @@
 /* Holding predicted steps against tables: of the toy model on two toy nodes,
  * 3 s on one GPU, of which 1 s forward; a tensor takes 0.5 s to average. */
-#include <criterion/criterion.h>
 
 #include "tests/support/toy_data.h"
 #include "model/validation/step_outcome.h"
+#include "tests/support/okay.h"
 
 #define ROWS 6
 
@@ -52,8 +52,7 @@ Test(step_outcome, steps_are_computing_and_what_does_not_hide)
 	struct calibrated_models models;
 
 	calibrated_models_init(&models, NULL, 0, CALIBRATED_STORED);
-	cr_assert_eq(step_outcome_make(&outcome, &table, &models, &none),
-		     DIST_OK);
+	okay(step_outcome_make(&outcome, &table, &models, &none));
 	cr_assert_eq(outcome.num, 3);
 	cr_expect_float_eq(outcome.rows[0].predicted_ms, 4000, 1);
 	cr_expect_float_eq(outcome.rows[1].predicted_ms, 3500, 1);
@@ -80,10 +79,8 @@ Test(step_outcome, what_is_predicted_is_never_looked_at)
 	for (size_t i = 1; i < ROWS; i++)
 		others[i].step_ms.value *= 1 + (double)i;
 	calibrated_models_init(&models, NULL, 0, CALIBRATED_STORED);
-	cr_assert_eq(step_outcome_make(&outcome, &table, &models, &none),
-		     DIST_OK);
-	cr_assert_eq(step_outcome_make(&changed, &other, &models, &none),
-		     DIST_OK);
+	okay(step_outcome_make(&outcome, &table, &models, &none));
+	okay(step_outcome_make(&changed, &other, &models, &none));
 	cr_assert_eq(changed.num, outcome.num);
 	for (size_t i = 0; i < outcome.num; i++)
 		cr_assert_eq(changed.rows[i].predicted_ms,
@@ -102,8 +99,7 @@ Test(step_outcome, pairs_differ_in_the_schedule_and_clearly)
 	struct calibrated_models models;
 
 	calibrated_models_init(&models, NULL, 0, CALIBRATED_STORED);
-	cr_assert_eq(step_outcome_make(&outcome, &table, &models, &none),
-		     DIST_OK);
+	okay(step_outcome_make(&outcome, &table, &models, &none));
 	order = step_outcome_order(&outcome);
 	/* Not with the step of two micro-batches. */
 	cr_expect_eq(order.pairs, 1);

@@ -1,5 +1,4 @@
 /* The store: its operations, its waits, and who may not disturb it. */
-#include <criterion/criterion.h>
 
 #include <pthread.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "realbackend/store/store_client.h"
 #include "realbackend/store/store_server.h"
 #include "tests/support/leaks.h"
+#include "tests/support/okay.h"
 #include "tests/support/tcp_world.h"
 
 #define SECOND ((int64_t)1000000000)
@@ -25,10 +25,10 @@ static struct dist__store *client(void)
 	struct dist_message message;
 	struct dist__store *store = NULL;
 
-	cr_assert_eq(dist__store_connect("127.0.0.1", port,
-					 dist__clock_after(10 * SECOND), &store,
-					 &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(dist__store_connect("127.0.0.1", port,
+				    dist__clock_after(10 * SECOND), &store,
+				    &message),
+		message);
 	return store;
 }
 
@@ -37,10 +37,9 @@ static void serve(void)
 	struct dist_message message;
 	int listener;
 
-	cr_assert_eq(dist__socket_listen("127.0.0.1", 0, &listener, &message),
-		     DIST_OK);
+	okay(dist__socket_listen("127.0.0.1", 0, &listener, &message));
 	port = dist__socket_port(listener);
-	cr_assert_eq(dist__store_server_start(listener, &server), DIST_OK);
+	okay(dist__store_server_start(listener, &server));
 }
 
 static void stop(void)
@@ -77,7 +76,7 @@ Test(table, holds_no_more_than_its_bounds)
 	cr_assert(dist__table_set(table, c, dist__bytes_text("012345678")));
 	cr_assert_not(
 		dist__table_set(table, c, dist__bytes_text("0123456789")));
-	cr_assert_eq(dist__table_do(table, &count), DIST_OK);
+	okay(dist__table_do(table, &count));
 	cr_assert_eq(count.number, 2);
 	dist__table_free(table);
 }
@@ -113,25 +112,23 @@ Test(store, sets_gets_and_deletes)
 	size_t len = 0;
 	int64_t n = -1, was = 0;
 
-	cr_assert_eq(dist__store_set(store, "a", "x\0y", 3), DIST_OK);
-	cr_assert_eq(dist__store_set(store, "b", "", 0), DIST_OK);
-	cr_assert_eq(dist__store_set(store, "a", "xyz", 3), DIST_OK);
-	cr_assert_eq(dist__store_get(store, "a", SECOND, &value, &len),
-		     DIST_OK);
+	okay(dist__store_set(store, "a", "x\0y", 3));
+	okay(dist__store_set(store, "b", "", 0));
+	okay(dist__store_set(store, "a", "xyz", 3));
+	okay(dist__store_get(store, "a", SECOND, &value, &len));
 	cr_assert_str_eq(value, "xyz");
 	cr_assert_eq(len, 3);
 	free(value);
-	cr_assert_eq(dist__store_get(store, "b", SECOND, &value, &len),
-		     DIST_OK);
+	okay(dist__store_get(store, "b", SECOND, &value, &len));
 	cr_assert_eq(len, 0);
 	free(value);
-	cr_assert_eq(ask(store, DIST__STORE_NUM_KEYS, "", 0, &n), DIST_OK);
+	okay(ask(store, DIST__STORE_NUM_KEYS, "", 0, &n));
 	cr_assert_eq(n, 2);
-	cr_assert_eq(ask(store, DIST__STORE_DELETE, "a", 0, &was), DIST_OK);
+	okay(ask(store, DIST__STORE_DELETE, "a", 0, &was));
 	cr_assert_eq(was, 1);
-	cr_assert_eq(ask(store, DIST__STORE_DELETE, "a", 0, &was), DIST_OK);
+	okay(ask(store, DIST__STORE_DELETE, "a", 0, &was));
 	cr_assert_eq(was, 0);
-	cr_assert_eq(ask(store, DIST__STORE_NUM_KEYS, "", 0, &n), DIST_OK);
+	okay(ask(store, DIST__STORE_NUM_KEYS, "", 0, &n));
 	cr_assert_eq(n, 1);
 	dist__store_free(store);
 }
@@ -143,15 +140,14 @@ Test(store, adds)
 	char *value;
 	size_t len;
 
-	cr_assert_eq(dist__store_add(store, "n", 5, &sum), DIST_OK);
+	okay(dist__store_add(store, "n", 5, &sum));
 	cr_assert_eq(sum, 5);
-	cr_assert_eq(dist__store_add(store, "n", -7, &sum), DIST_OK);
+	okay(dist__store_add(store, "n", -7, &sum));
 	cr_assert_eq(sum, -2);
-	cr_assert_eq(dist__store_get(store, "n", SECOND, &value, &len),
-		     DIST_OK);
+	okay(dist__store_get(store, "n", SECOND, &value, &len));
 	cr_assert_str_eq(value, "-2", "a number is its decimal text");
 	free(value);
-	cr_assert_eq(dist__store_set(store, "word", "x", 1), DIST_OK);
+	okay(dist__store_set(store, "word", "x", 1));
 	cr_assert_eq(dist__store_add(store, "word", 1, &sum),
 		     DIST_ERR_INVALID_ARGUMENT);
 	dist__store_free(store);
@@ -162,10 +158,10 @@ Test(store, checks_without_waiting)
 	struct dist__store *store = client();
 	int64_t there = 1;
 
-	cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_OK);
-	cr_assert_eq(ask(store, DIST__STORE_CHECK, "b", 0, &there), DIST_OK);
+	okay(dist__store_set(store, "a", "1", 1));
+	okay(ask(store, DIST__STORE_CHECK, "b", 0, &there));
 	cr_assert_eq(there, 0);
-	cr_assert_eq(ask(store, DIST__STORE_CHECK, "a", 0, &there), DIST_OK);
+	okay(ask(store, DIST__STORE_CHECK, "a", 0, &there));
 	cr_assert_eq(there, 1);
 	dist__store_free(store);
 }
@@ -190,8 +186,8 @@ static void *set_both(void *arg)
 	struct dist__store *store = client();
 
 	(void)arg;
-	cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_OK);
-	cr_assert_eq(dist__store_set(store, "b", "2", 1), DIST_OK);
+	okay(dist__store_set(store, "a", "1", 1));
+	okay(dist__store_set(store, "b", "2", 1));
 	dist__store_free(store);
 	return NULL;
 }
@@ -202,8 +198,7 @@ Test(store, wakes_who_waits)
 	pthread_t thread;
 
 	cr_assert_eq(pthread_create(&thread, NULL, set_both, NULL), 0);
-	cr_assert_eq(ask(store, DIST__STORE_WAIT, "b", 20 * SECOND, NULL),
-		     DIST_OK);
+	okay(ask(store, DIST__STORE_WAIT, "b", 20 * SECOND, NULL));
 	pthread_join(thread, NULL);
 	dist__store_free(store);
 }
@@ -222,7 +217,7 @@ Test(store, refuses_what_is_too_long)
 	cr_assert_eq(dist__store_set(store, big, "x", 1),
 		     DIST_ERR_INVALID_ARGUMENT, "key");
 	big[DIST__STORE_MAX_KEY] = '\0';
-	cr_assert_eq(dist__store_set(store, big, "x", 1), DIST_OK);
+	okay(dist__store_set(store, big, "x", 1));
 	dist__store_free(store);
 	free(big);
 }
@@ -262,7 +257,7 @@ Test(store, drops_garbage)
 		cr_assert(is_hung_up_on(fd), "garbage %zu", i);
 	}
 	store = client();
-	cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_OK);
+	okay(dist__store_set(store, "a", "1", 1));
 	dist__store_free(store);
 }
 
@@ -287,7 +282,7 @@ Test(store, serves_others_beside_half_open_ones)
 				     27);
 	}
 	store = client();
-	cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_OK);
+	okay(dist__store_set(store, "a", "1", 1));
 	dist__store_free(store);
 	for (int i = 0; i < IDLERS; i++)
 		close(fds[i]);
@@ -301,7 +296,7 @@ Test(store, does_not_wait_for_who_does_not_read)
 	struct dist__parcel parcel;
 	int fds[8];
 
-	cr_assert_eq(dist__store_set(store, "big", big, len), DIST_OK);
+	okay(dist__store_set(store, "big", big, len));
 	dist__parcel_init(&parcel, DIST__STORE_GET, SECOND);
 	dist__parcel_add_text(&parcel, "big");
 	cr_assert_leq(parcel.len, sizeof request);
@@ -313,7 +308,7 @@ Test(store, does_not_wait_for_who_does_not_read)
 	}
 	dist__parcel_release(&parcel);
 	for (int i = 0; i < 20; i++)
-		cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_OK);
+		okay(dist__store_set(store, "a", "1", 1));
 	for (int i = 0; i < 8; i++)
 		close(fds[i]);
 	dist__store_free(store);
@@ -324,7 +319,7 @@ Test(store, hangs_up_when_it_stops)
 {
 	struct dist__store *store = client();
 
-	cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_OK);
+	okay(dist__store_set(store, "a", "1", 1));
 	dist__store_server_stop(server);
 	server = NULL;
 	cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_ERR_IO);
@@ -347,7 +342,7 @@ Test(roster, lists_all_once_all_came)
 	cr_assert_eq(dist__roster_join(&roster, 0, 2, "h 0"),
 		     DIST__ROSTER_COMPLETE);
 	dist__roster_write(&roster, "token", &parcel);
-	cr_assert_eq(dist__parcel_code(&parcel), DIST_OK);
+	okay(dist__parcel_code(&parcel));
 	cr_assert_eq(dist__parcel_count(&parcel), 3);
 	dist__parcel_release(&parcel);
 	cr_assert_eq(dist__roster_join(&roster, 1, 2, "h 9"),

@@ -1,6 +1,5 @@
 /* Every kind of store, and a prefix over each, held to the one table of
  * cases; then what each has of its own. */
-#include <criterion/criterion.h>
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 
 #include "realbackend/store/file_log.h"
 #include "tests/support/leaks.h"
+#include "tests/support/okay.h"
 #include "tests/support/store_cases.h"
 
 #define SECOND ((int64_t)1000000000)
@@ -168,21 +168,20 @@ Test(stores, prefixes_part_the_keys)
 	char *value, *prefix = malloc(DIST_STORE_MAX_KEY + 1);
 	int64_t n;
 
-	cr_assert_eq(dist_hash_store_new(&store), DIST_OK);
-	cr_assert_eq(dist_prefix_store_new("left", store, &left), DIST_OK);
-	cr_assert_eq(dist_prefix_store_new("right", store, &right), DIST_OK);
-	cr_assert_eq(dist_prefix_store_new("deep", left, &deep), DIST_OK);
-	cr_assert_eq(dist_store_set(left, "k", "l", 1), DIST_OK);
-	cr_assert_eq(dist_store_set(right, "k", "r", 1), DIST_OK);
-	cr_assert_eq(dist_store_set(deep, "k", "d", 1), DIST_OK);
-	cr_assert_eq(dist_store_get(store, "left/k", &value, NULL), DIST_OK);
+	okay(dist_hash_store_new(&store));
+	okay(dist_prefix_store_new("left", store, &left));
+	okay(dist_prefix_store_new("right", store, &right));
+	okay(dist_prefix_store_new("deep", left, &deep));
+	okay(dist_store_set(left, "k", "l", 1));
+	okay(dist_store_set(right, "k", "r", 1));
+	okay(dist_store_set(deep, "k", "d", 1));
+	okay(dist_store_get(store, "left/k", &value, NULL));
 	cr_assert_str_eq(value, "l");
 	free(value);
-	cr_assert_eq(dist_store_get(store, "left/deep/k", &value, NULL),
-		     DIST_OK);
+	okay(dist_store_get(store, "left/deep/k", &value, NULL));
 	cr_assert_str_eq(value, "d");
 	free(value);
-	cr_assert_eq(dist_store_num_keys(right, &n), DIST_OK);
+	okay(dist_store_num_keys(right, &n));
 	cr_assert_eq(n, 3, "of the whole store below");
 	memset(prefix, 'p', DIST_STORE_MAX_KEY);
 	prefix[DIST_STORE_MAX_KEY] = '\0';
@@ -227,8 +226,8 @@ Test(stores, file_with_too_many_users_is_refused)
 {
 	struct dist_store *a, *b;
 
-	cr_assert_eq(dist_file_store_new(path, 2, &a, NULL), DIST_OK);
-	cr_assert_eq(dist_file_store_new(path, 2, &b, NULL), DIST_OK);
+	okay(dist_file_store_new(path, 2, &a, NULL));
+	okay(dist_file_store_new(path, 2, &b, NULL));
 	refuses(2, DIST_ERR_RENDEZVOUS, "2 processes opened it already");
 	dist_store_free(a);
 	refuses(2, DIST_ERR_RENDEZVOUS, "2 processes opened it already");
@@ -241,11 +240,11 @@ Test(stores, file_stays_without_a_world_size)
 	struct dist_store *store;
 	char *value;
 
-	cr_assert_eq(dist_file_store_new(path, 0, &store, NULL), DIST_OK);
-	cr_assert_eq(dist_store_set(store, "k", "v", 1), DIST_OK);
+	okay(dist_file_store_new(path, 0, &store, NULL));
+	okay(dist_store_set(store, "k", "v", 1));
 	dist_store_free(store);
-	cr_assert_eq(dist_file_store_new(path, 0, &store, NULL), DIST_OK);
-	cr_assert_eq(dist_store_get(store, "k", &value, NULL), DIST_OK);
+	okay(dist_file_store_new(path, 0, &store, NULL));
+	okay(dist_store_get(store, "k", &value, NULL));
 	cr_assert_str_eq(value, "v");
 	free(value);
 	dist_store_free(store);
@@ -269,15 +268,13 @@ Test(stores, file_survives_half_a_record)
 	char *value;
 
 	for (size_t len = 1; len < sizeof half; len++) {
-		cr_assert_eq(dist_file_store_new(path, 0, &store, NULL),
-			     DIST_OK);
-		cr_assert_eq(dist_store_set(store, "k", "v", 1), DIST_OK);
+		okay(dist_file_store_new(path, 0, &store, NULL));
+		okay(dist_store_set(store, "k", "v", 1));
 		write_file(half, len, O_APPEND);
-		cr_assert_eq(dist_store_set(store, "l", "w", 1), DIST_OK);
+		okay(dist_store_set(store, "l", "w", 1));
 		dist_store_free(store);
-		cr_assert_eq(dist_file_store_new(path, 0, &store, NULL),
-			     DIST_OK);
-		cr_assert_eq(dist_store_get(store, "l", &value, NULL), DIST_OK);
+		okay(dist_file_store_new(path, 0, &store, NULL));
+		okay(dist_store_get(store, "l", &value, NULL));
 		cr_assert_str_eq(value, "w");
 		free(value);
 		dist_store_free(store);
@@ -350,9 +347,9 @@ Test(stores, tcp_says_what_is_wrong)
 					&store, &message),
 		     DIST_ERR_TIMEOUT, "a master alone");
 	cr_assert_not_null(strstr(message.text, "not all of 2 users came"));
-	cr_assert_eq(dist_tcp_store_new("127.0.0.1", 0, 1, true, 0, &store,
-					&message),
-		     DIST_OK, "%s", message.text);
+	okay_or(dist_tcp_store_new("127.0.0.1", 0, 1, true, 0, &store,
+				   &message),
+		message);
 	port = dist_tcp_store_port(store);
 	refuses_tcp("127.0.0.1", port, true, DIST_ERR_RENDEZVOUS, "is taken");
 	dist_store_free(store);
@@ -371,7 +368,7 @@ Test(stores, tcp_ends_with_its_master)
 	int64_t n;
 
 	cr_assert(store_open_tcp(&users, path));
-	cr_assert_eq(dist_store_set_timeout(users.all[1], SECOND / 5), DIST_OK);
+	okay(dist_store_set_timeout(users.all[1], SECOND / 5));
 	dist_store_free(users.all[0]);
 	cr_assert_eq(dist_store_add(users.all[1], "n", 1, &n), DIST_ERR_IO);
 	cr_assert_eq(dist_store_add(users.all[1], "n", 1, &n), DIST_ERR_IO);

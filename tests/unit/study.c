@@ -1,11 +1,11 @@
 /* Reading studies: ranges, grids, and what is refused. */
-#include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/sweep/range.h"
 #include "cli/sweep/study.h"
+#include "tests/support/okay.h"
 #include "tests/support/text_file.h"
 
 #define MOST 8
@@ -78,13 +78,13 @@ Test(study, points_are_every_combination_the_last_axis_first)
 	struct study study;
 	char text[64];
 
-	cr_assert_eq(load_text("title: t\n"
-			       "predict: {model: mnist, no-overlap: true}\n"
-			       "grid:\n"
-			       "  world-size: [2, 4..8 *2]\n"
-			       "  algorithm: [ring, tree]\n",
-			       &study, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(load_text("title: t\n"
+			  "predict: {model: mnist, no-overlap: true}\n"
+			  "grid:\n"
+			  "  world-size: [2, 4..8 *2]\n"
+			  "  algorithm: [ring, tree]\n",
+			  &study, &message),
+		message);
 	cr_assert_eq(study_num_points(&study), 6);
 	cr_expect_eq(study.num_axes, 4);
 	study_describe(&study, 0, text, sizeof text);
@@ -113,7 +113,7 @@ Test(study, the_stamp_changes_with_the_points_alone)
 	for (size_t i = 0; i < 4; i++) {
 		FILE *out = fmemopen(stamps[i], sizeof stamps[i], "w");
 
-		cr_assert_eq(load_text(texts[i], &study, &message), DIST_OK);
+		okay(load_text(texts[i], &study, &message));
 		study_stamp(&study, out);
 		fclose(out);
 		study_release(&study);

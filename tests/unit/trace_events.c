@@ -1,6 +1,6 @@
 /* A trace of what a recorder keeps: the one that its file holds. */
-#include <criterion/criterion.h>
 
+#include "tests/support/okay.h"
 #include "tests/support/recording.h"
 #include "trace/events.h"
 #include "trace/read.h"
@@ -114,10 +114,9 @@ Test(trace_events, are_those_of_the_file)
 	recording_path(path, sizeof path, "t.json");
 	recording_start(&r, path, -1, 3);
 	record_all(&r);
-	cr_assert_eq(dist__recorder_trace(r.recorder, &got), DIST_OK);
+	okay(dist__recorder_trace(r.recorder, &got));
 	recording_finish(&r);
-	cr_assert_eq(dist__trace_read(path, &wanted, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(dist__trace_read(path, &wanted, &message), message);
 	expect_trace(&got, &wanted);
 	dist__trace_release(&got);
 	dist__trace_release(&wanted);
@@ -129,7 +128,7 @@ Test(trace_events, without_any_there_is_an_empty_trace)
 	struct recording r;
 
 	recording_start(&r, NULL, -1, 2);
-	cr_assert_eq(dist__recorder_trace(r.recorder, &trace), DIST_OK);
+	okay(dist__recorder_trace(r.recorder, &trace));
 	cr_expect_eq(trace.num_ranks, 2);
 	cr_expect_eq(trace.num_calls, 0);
 	dist__trace_release(&trace);

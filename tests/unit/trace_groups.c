@@ -1,12 +1,12 @@
 /* Groups in a trace: named as the profiler names them, compared group by
  * group, in every world. */
-#include <criterion/criterion.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lockstep/dist.h"
+#include "tests/support/okay.h"
 #include "tests/support/seat.h"
 #include "trace/compare.h"
 #include "trace/read.h"
@@ -129,8 +129,7 @@ static struct dist__trace read_trace(const char *path)
 	struct dist_message message = {""};
 	struct dist__trace trace;
 
-	cr_assert_eq(dist__trace_read(path, &trace, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(dist__trace_read(path, &trace, &message), message);
 	return trace;
 }
 

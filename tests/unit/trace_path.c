@@ -1,6 +1,6 @@
 /* The critical path of traces whose reasons are known. */
-#include <criterion/criterion.h>
 
+#include "tests/support/okay.h"
 #include "trace/path.h"
 
 #define MS        INT64_C(1000000)
@@ -58,9 +58,8 @@ static void expect(struct story *s, int from, const struct expected *expected,
 					.num_spans = s->num_spans,
 					.ranks = s->ranks,
 					.num_ranks = COUNT(s->ranks)};
-	cr_assert_eq(dist__trace_order(&s->trace), DIST_OK);
-	cr_assert_eq(dist__path_find(&s->trace, from * MS, INT64_MAX, &path),
-		     DIST_OK);
+	okay(dist__trace_order(&s->trace));
+	okay(dist__path_find(&s->trace, from * MS, INT64_MAX, &path));
 	cr_assert_eq(path.num_legs, num, "%zu legs", path.num_legs);
 	for (size_t i = 0; i < num; i++) {
 		const struct dist__leg *leg = &path.legs[i];

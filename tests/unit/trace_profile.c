@@ -1,8 +1,8 @@
 /* Traces of torch.profiler: a file a rank, clocks that differ. */
-#include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/support/okay.h"
 #include "tests/support/recording.h"
 #include "trace/compare.h"
 #include "trace/read.h"
@@ -95,8 +95,7 @@ static void read_job(const char *folder, struct dist__trace *trace)
 {
 	struct dist_message message = {""};
 
-	cr_assert_eq(dist__trace_read(folder, trace, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(dist__trace_read(folder, trace, &message), message);
 }
 
 Test(trace_profile, clocks_of_a_folder_are_aligned)
@@ -158,7 +157,7 @@ Test(trace_profile, issuing_is_not_compared)
 	read_job(folder, &trace);
 	cr_expect_eq(trace.num_calls, 2 * RANKS);
 	cr_expect(dist__trace_fact(&trace, "times"));
-	cr_assert_eq(dist__compare(&trace, &trace, &comparison), DIST_OK);
+	okay(dist__compare(&trace, &trace, &comparison));
 	cr_expect_not(comparison.comparable);
 	cr_expect(strstr(comparison.reason, "issued"), "%s", comparison.reason);
 	dist__comparison_release(&comparison);

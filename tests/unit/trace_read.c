@@ -1,9 +1,9 @@
 /* The reader: what was recorded comes back; what is no trace is refused. */
-#include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 
+#include "tests/support/okay.h"
 #include "tests/support/recording.h"
 #include "trace/read.h"
 
@@ -48,8 +48,7 @@ static void read_back(const char *path, struct dist__trace *trace)
 {
 	struct dist_message message = {""};
 
-	cr_assert_eq(dist__trace_read(path, trace, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(dist__trace_read(path, trace, &message), message);
 }
 
 static void check_all_kinds(const struct dist__trace *trace)
@@ -167,8 +166,7 @@ Test(trace_read, reads_the_profilers)
 	struct dist__trace trace;
 	struct dist_message message = {""};
 
-	cr_assert_eq(
-		read_text(
+	okay_or(read_text(
 			"{\"schemaVersion\": 1, \"deviceProperties\": [{}],\n"
 			"\"distributedInfo\": {\"backend\": \"nccl\", "
 			"\"rank\": 1, \"world_size\": 2},\n"
@@ -185,7 +183,7 @@ Test(trace_read, reads_the_profilers)
 			"\"Spans\", \"tid\": \"x\", \"ts\": 1, \"dur\": 2}\n"
 			"], \"traceName\": \"x\"}",
 			&trace, &message),
-		DIST_OK, "%s", message.text);
+		message);
 	cr_assert_eq(trace.num_calls, 1, "the kernel alone");
 	cr_assert_eq(trace.calls[0].rank, 1);
 	cr_assert_str_eq(trace.calls[0].op, "all_reduce");
@@ -201,8 +199,7 @@ Test(trace_read, no_events_is_a_trace)
 	struct dist__trace trace;
 	struct dist_message message = {""};
 
-	cr_assert_eq(read_text("{\"traceEvents\": []}", &trace, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(read_text("{\"traceEvents\": []}", &trace, &message), message);
 	cr_assert_eq(trace.num_calls, 0);
 	dist__trace_release(&trace);
 }

@@ -1,5 +1,4 @@
 /* The recorder: what it writes, and that it passes everything on. */
-#include <criterion/criterion.h>
 #include <jansson.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "tests/support/okay.h"
 #include "tests/support/recording.h"
 #include "trace/read.h"
 #include "trace/recorder.h"
@@ -199,7 +199,7 @@ Test(trace_record, every_dtype_has_its_word)
 		recording_op(&r, 0, op);
 	}
 	trace = finish();
-	cr_assert_eq(dist__trace_read(path, &calls, &problem), DIST_OK);
+	okay(dist__trace_read(path, &calls, &problem));
 	cr_assert_eq(calls.num_calls, DIST_NUM_DTYPES);
 	for (size_t i = 0; i < DIST_NUM_DTYPES; i++) {
 		enum dist_dtype dtype = (enum dist_dtype)i;
@@ -235,7 +235,7 @@ Test(trace_record, any_source_is_told_and_not_compared)
 	assert_number(args, "Src Rank", 1);
 	cr_expect_null(json_object_get(args, "any_source"));
 	json_decref(trace);
-	cr_assert_eq(dist__trace_read(path, &calls, &problem), DIST_OK);
+	okay(dist__trace_read(path, &calls, &problem));
 	cr_assert_eq(calls.num_calls, 2);
 	cr_expect_eq(calls.calls[0].peer, -1);
 	cr_expect_eq(calls.calls[1].peer, 1);
@@ -373,8 +373,7 @@ Test(trace_record, merged_parts_are_the_whole)
 	record_simple(whole, -1);
 	for (int rank = 0; rank < 3; rank++)
 		record_simple(parts, rank);
-	cr_assert_eq(dist__recorder_merge(parts, 3, 0, &text), DIST_OK, "%s",
-		     text.text);
+	okay_or(dist__recorder_merge(parts, 3, 0, &text), text);
 	assert_same_bytes(whole, parts);
 	snprintf(part, sizeof part, "%s.rank0.live", parts);
 	cr_assert_neq(access(part, F_OK), 0, "the parts are removed");
@@ -393,10 +392,8 @@ Test(trace_record, merge_shifts_to_the_earliest_part)
 		recording_finish(&r);
 	}
 	/* Rank 2 wrote nothing. */
-	cr_assert_eq(dist__recorder_merge(path, 3, 0, &text), DIST_OK, "%s",
-		     text.text);
-	cr_assert_eq(dist__trace_read(path, &trace, &text), DIST_OK, "%s",
-		     text.text);
+	okay_or(dist__recorder_merge(path, 3, 0, &text), text);
+	okay_or(dist__trace_read(path, &trace, &text), text);
 	cr_assert_eq(trace.num_calls, 2);
 	cr_assert_eq(trace.num_ranks, 2);
 	cr_assert_eq(trace.world_size, 3);
@@ -421,10 +418,9 @@ Test(trace_record, a_part_that_nobody_merges_is_a_trace)
 						     .issued_ns = 7000,
 						     .started_ns = 7000,
 						     .ended_ns = 7010});
-	cr_assert_eq(recorder->finish(recorder, &message), DIST_OK);
+	okay(recorder->finish(recorder, &message));
 	snprintf(part, sizeof part, "%s.rank1", path);
-	cr_assert_eq(dist__trace_read(part, &trace, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(dist__trace_read(part, &trace, &message), message);
 	cr_assert_eq(trace.num_remote, 1);
 	cr_assert_eq(trace.remote[0].ended_ns, 10);
 	dist__trace_release(&trace);
@@ -512,7 +508,7 @@ Test(trace_record, earlier_listener_is_called)
 	recording_start(&r, path, -1, 1);
 	op.on_end = count_end;
 	op.on_end_arg = &ends;
-	cr_assert_eq(r.ranks[0]->ops->run(r.ranks[0], &op), DIST_OK);
+	okay(r.ranks[0]->ops->run(r.ranks[0], &op));
 	cr_assert_eq(ends, 1);
 	/* One that cannot start gets its listener back, uncalled. */
 	r.error = DIST_ERR_ABORTED;
@@ -534,7 +530,7 @@ Test(trace_record, failed_call_tells_its_error)
 	r.error = DIST_ERR_TIMEOUT;
 	cr_assert_eq(r.ranks[0]->ops->run(r.ranks[0], &op), DIST_ERR_TIMEOUT);
 	recording_finish(&r);
-	cr_assert_eq(dist__trace_read(path, &trace, &text), DIST_OK);
+	okay(dist__trace_read(path, &trace, &text));
 	cr_assert_str_eq(trace.calls[0].error, "timed out");
 	dist__trace_release(&trace);
 }
@@ -568,7 +564,7 @@ Test(trace_record, threads_record_together)
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
 	recording_finish(&r);
-	cr_assert_eq(dist__trace_read(path, &trace, &text), DIST_OK);
+	okay(dist__trace_read(path, &trace, &text));
 	cr_assert_eq(trace.num_calls, 4000);
 	dist__trace_release(&trace);
 }
@@ -634,7 +630,7 @@ Test(trace_record, remote_calls_have_arrows_and_threads_of_their_own)
 	recorder = dist__recorder_new(path, -1, 2, false);
 	cr_assert(recorder);
 	call_twice(recorder);
-	cr_assert_eq(recorder->finish(recorder, &message), DIST_OK);
+	okay(recorder->finish(recorder, &message));
 	trace = load();
 	event = complete_event(trace, 0);
 	assert_text(event, "name", "rpc_sync(add) on rank 1");
@@ -654,7 +650,7 @@ Test(trace_record, remote_calls_have_arrows_and_threads_of_their_own)
 	assert_arrow(trace, "s", "reply", "0.8", 1, 6.999);
 	assert_arrow(trace, "f", "reply", "0.8", 0, 8.099);
 	json_decref(trace);
-	cr_assert_eq(dist__trace_read(path, &read, &message), DIST_OK);
+	okay(dist__trace_read(path, &read, &message));
 	cr_expect_eq(read.num_calls, 0);
 	dist__trace_release(&read);
 }
@@ -681,9 +677,9 @@ Test(trace_record, remote_calls_of_real_ranks_are_merged)
 						   .issued_ns = 5000 - rank,
 						   .started_ns = 5000,
 						   .ended_ns = 6000});
-		cr_assert_eq(recorder->finish(recorder, &message), DIST_OK);
+		okay(recorder->finish(recorder, &message));
 	}
-	cr_assert_eq(dist__recorder_merge(path, 2, 0, &message), DIST_OK);
+	okay(dist__recorder_merge(path, 2, 0, &message));
 	trace = load();
 	event = complete_event(trace, 0);
 	assert_text(event, "name", "remote(f0) on rank 1");

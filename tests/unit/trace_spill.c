@@ -1,7 +1,6 @@
 /* The file that a rank's events go to as they happen: what was added is there,
  * and whatever is done to its bytes, reading it makes nothing of it worse than
  * a trace with odd numbers. */
-#include <criterion/criterion.h>
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
+#include "tests/support/okay.h"
 #include "trace/spill.h"
 #include "trace/write.h"
 
@@ -69,7 +69,7 @@ Test(trace_spill, keeps_what_was_added)
 	struct dist__spilled spilled;
 	size_t events = 0;
 
-	cr_assert_eq(dist__spill_load(path, &spilled), DIST_OK);
+	okay(dist__spill_load(path, &spilled));
 	cr_assert_eq(spilled.num_tracks, 2);
 	cr_assert_eq(spilled.recording.world_size, 4);
 	cr_assert_eq(spilled.recording.part, 1);
@@ -118,10 +118,10 @@ Test(trace_spill, believes_nothing)
 			if (at >= 8) /* whose file it is stays */
 				cr_assert_eq(pwrite(fd, &byte, 1, at), 1);
 		}
-		cr_assert_eq(dist__spill_load(path, &spilled), DIST_OK);
-		cr_assert_eq(dist__trace_write(&spilled.recording, "/dev/null",
-					       &message),
-			     DIST_OK, "%s", message.text);
+		okay(dist__spill_load(path, &spilled));
+		okay_or(dist__trace_write(&spilled.recording, "/dev/null",
+					  &message),
+			message);
 		dist__spilled_release(&spilled);
 	}
 	cr_assert_eq(ftruncate(fd, 100000), 0);

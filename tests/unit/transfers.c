@@ -1,8 +1,8 @@
 /* What ranks send to whom in NCCL's collectives. */
-#include <criterion/criterion.h>
 #include <string.h>
 
 #include "model/library/transfers.h"
+#include "tests/support/okay.h"
 
 #define MOST  64
 #define BYTES (1 << 28)
@@ -51,12 +51,12 @@ static void make(const struct cluster *c, enum dist__op_kind op,
 				      .ranks = c->ranks,
 				      .root = 1,
 				      .algorithm = algorithm};
-	cr_assert_eq(library_estimate(&profile, &c->fabric, call, estimate,
-				      &message),
-		     DIST_OK, "%s", message.text);
-	cr_assert_eq(library_transfers_make(&c->fabric, call, estimate,
-					    c->nodes, transfers, &message),
-		     DIST_OK, "%s", message.text);
+	okay_or(library_estimate(&profile, &c->fabric, call, estimate,
+				 &message),
+		message);
+	okay_or(library_transfers_make(&c->fabric, call, estimate, c->nodes,
+				       transfers, &message),
+		message);
 	dist__profile_release(&profile);
 }
 

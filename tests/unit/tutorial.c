@@ -16,6 +16,7 @@
 #include "scenarios/tutorial/replicas.h"
 #include "scenarios/tutorial/train.h"
 #include "tests/support/leaks.h"
+#include "tests/support/okay.h"
 #include "tests/support/simulate.h"
 
 /* ---- training ----------------------------------------------------------- */
@@ -257,8 +258,7 @@ Test(tutorial, mnist_is_read_as_its_files_say)
 	float pixels[DIGITS_PIXELS];
 	struct digits digits;
 
-	cr_assert_eq(load(whole(), &digits, &message), DIST_OK, "%s",
-		     message.text);
+	okay_or(load(whole(), &digits, &message), message);
 	cr_expect_eq(digits.num, 2);
 	cr_expect_eq(digits.labels[0], 7);
 	cr_expect_eq(digits.labels[1], 3);

@@ -7,6 +7,7 @@
 
 #include "lockstep/measure.h"
 #include "tests/support/group.h"
+#include "tests/support/okay.h"
 
 #define STAR  "tests/support/star16.xml" /* 1 GB/s, 10 us from host to host */
 #define RANKS 4
@@ -38,33 +39,26 @@ static int hand_over(void *arg)
 	(void)arg;
 	most = dist_get_rank(group);
 	mean = (double)most;
-	cr_assert_eq(dist_compute(group, most * MS, "coming"), DIST_OK);
-	cr_assert_eq(dist_barrier(dist_untimed(group), NULL), DIST_OK);
+	okay(dist_compute(group, most * MS, "coming"));
+	okay(dist_barrier(dist_untimed(group), NULL));
 	cr_expect_eq(dist_now_ns(group), (RANKS - 1) * MS,
 		     "all go on when the last has come");
-	cr_assert_eq(dist_all_reduce(dist_untimed(group),
-				     dist_tensor(&most, 1, DIST_INT64),
-				     DIST_MAX, NULL),
-		     DIST_OK);
+	okay(dist_all_reduce(dist_untimed(group),
+			     dist_tensor(&most, 1, DIST_INT64), DIST_MAX,
+			     NULL));
 	cr_expect_eq(most, RANKS - 1);
-	cr_assert_eq(dist_all_reduce(dist_untimed(group),
-				     dist_tensor(&mean, 1, DIST_FLOAT64),
-				     DIST_AVG, NULL),
-		     DIST_OK);
+	okay(dist_all_reduce(dist_untimed(group),
+			     dist_tensor(&mean, 1, DIST_FLOAT64), DIST_AVG,
+			     NULL));
 	cr_expect_eq(mean, 1.5);
-	cr_assert_eq(dist_reduce(dist_untimed(group),
-				 dist_tensor(&sum, 1, DIST_INT64), 1, DIST_SUM,
-				 NULL),
-		     DIST_OK);
+	okay(dist_reduce(dist_untimed(group), dist_tensor(&sum, 1, DIST_INT64),
+			 1, DIST_SUM, NULL));
 	cr_expect_eq(sum, dist_get_rank(group) == 1 ? RANKS : 1);
-	cr_assert_eq(dist_broadcast(dist_untimed(group),
-				    dist_tensor(NULL, 1000, DIST_FLOAT32), 0,
-				    NULL),
-		     DIST_OK);
-	cr_assert_eq(dist_new_group(dist_untimed(group), NULL, 0, NULL, &sub),
-		     DIST_OK);
+	okay(dist_broadcast(dist_untimed(group),
+			    dist_tensor(NULL, 1000, DIST_FLOAT32), 0, NULL));
+	okay(dist_new_group(dist_untimed(group), NULL, 0, NULL, &sub));
 	cr_expect_eq(dist_now_ns(group), (RANKS - 1) * MS);
-	cr_assert_eq(dist_barrier(sub, NULL), DIST_OK);
+	okay(dist_barrier(sub, NULL));
 	cr_expect_gt(dist_now_ns(group), (RANKS - 1) * MS,
 		     "it was said of one call, not of all");
 	return leave(group, DIST_OK);
@@ -92,11 +86,9 @@ static int behind(void *arg)
 	struct dist_work *work;
 
 	(void)arg;
-	cr_assert_eq(dist_all_reduce(group,
-				     dist_tensor(NULL, 2500000, DIST_FLOAT32),
-				     DIST_SUM, &work),
-		     DIST_OK);
-	cr_assert_eq(dist_barrier(dist_untimed(group), NULL), DIST_OK);
+	okay(dist_all_reduce(group, dist_tensor(NULL, 2500000, DIST_FLOAT32),
+			     DIST_SUM, &work));
+	okay(dist_barrier(dist_untimed(group), NULL));
 	cr_expect_geq(dist_now_ns(group), 15 * MS);
 	cr_expect_eq(dist_work_wait(work, DIST_TIMEOUT_OF_GROUP), DIST_OK);
 	dist_work_free(work);

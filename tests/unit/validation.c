@@ -1,6 +1,5 @@
 /* Holding predictions against tables: on a toy machine, with Lockstep's own
  * ring as the library, of which every time is known. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "tests/support/toy_data.h"
 #include "model/validation/crossover.h"
 #include "model/validation/outcome.h"
+#include "tests/support/okay.h"
 
 #define ROWS 6
 
@@ -22,9 +22,8 @@ static double ring_us(size_t bytes, double fixed, double transfer)
 	char path[256];
 
 	toy_data_path("machines", "toy.yaml", path, sizeof path);
-	cr_assert_eq(machine_load(&machine, path, &message), DIST_OK);
-	cr_assert_eq(machine_fabric(&machine, "tcp", 2, 1, &fabric, &message),
-		     DIST_OK);
+	okay(machine_load(&machine, path, &message));
+	okay(machine_fabric(&machine, "tcp", 2, 1, &fabric, &message));
 	return (2 * fabric.inter_latency_ns * fixed +
 		(double)bytes * transfer) /
 	       1e3;
@@ -59,7 +58,7 @@ static struct outcome make(const struct collectives *table,
 	struct outcome outcome;
 
 	calibrated_models_init(models, tables, 1, CALIBRATED_STORED);
-	cr_assert_eq(outcome_make(&outcome, table, models), DIST_OK);
+	okay(outcome_make(&outcome, table, models));
 	return outcome;
 }
 

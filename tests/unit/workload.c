@@ -1,5 +1,4 @@
 /* What workloads stand on: layers, rates, lots, waits, arguments. */
-#include <criterion/criterion.h>
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include "scenarios/pace.h"
 #include "scenarios/waits.h"
 #include "scenarios/workload.h"
+#include "tests/support/okay.h"
 
 /* ---- layers ------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ Test(layers, are_the_blocks_of_a_model)
 		double flops = 0;
 
 		cr_assert_eq(model_load(&model, cuts[i].model, &message), 0);
-		cr_assert_eq(layers_init(&layers, &model), DIST_OK);
+		okay(layers_init(&layers, &model));
 		cr_expect_eq(layers.num, cuts[i].layers, "%s: %zu layers",
 			     cuts[i].model, layers.num);
 		cr_expect_eq(layers.list[0].activation, cuts[i].activation,
@@ -64,7 +64,7 @@ Test(layers, may_have_names_without_modules)
 		.rows = rows, .num_rows = 3, .num_parameters = 3, .numel = 8};
 	struct layers layers;
 
-	cr_assert_eq(layers_init(&layers, &model), DIST_OK);
+	okay(layers_init(&layers, &model));
 	cr_expect_eq(layers.num, 3);
 	layers_release(&layers);
 }
@@ -77,9 +77,8 @@ static void expect_columns(const char *path)
 	struct model model;
 	size_t attentions = 0;
 
-	cr_assert_eq(model_load(&model, path, &message), DIST_OK, "%s",
-		     message.text);
-	cr_assert_eq(layers_init(&layers, &model), DIST_OK);
+	okay_or(model_load(&model, path, &message), message);
+	okay(layers_init(&layers, &model));
 	for (size_t l = 0; l < layers.num; l++)
 		attentions += (size_t)layers.list[l].attentions;
 	for (size_t l = 0; l < layers.num; l++) {
@@ -189,11 +188,11 @@ Test(pace, reads_stragglers)
 	struct pace pace = {.jitter = 0};
 	struct dist_message message;
 
-	cr_assert_eq(pace_read(&pace, "3:1.5,0:0.5", &message), DIST_OK);
+	okay(pace_read(&pace, "3:1.5,0:0.5", &message));
 	cr_expect_eq(pace_factor(&pace, 0, 4), 0.5);
 	cr_expect_eq(pace_factor(&pace, 1, 4), 1);
 	cr_expect_eq(pace_factor(&pace, 3, 4), 1.5);
-	cr_assert_eq(pace_read(&pace, NULL, &message), DIST_OK);
+	okay(pace_read(&pace, NULL, &message));
 	cr_expect_eq(pace_factor(&pace, 3, 4), 1);
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
 		cr_expect_eq(pace_read(&pace, wrong[i], &message),
