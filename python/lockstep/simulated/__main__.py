@@ -54,7 +54,10 @@ def _prepare(words):
         return
     more = ["lockstep.group", "lockstep.rendezvous"]
     if rank_on_gpu.check():
-        more.append("lockstep.roofline.script")
+        more += ["lockstep.roofline.script", "lockstep.roofline.mode",
+                 # As the first tensor without data would.
+                 "torch.fx.experimental.symbolic_shapes",
+                 "torch.distributed.tensor"]
     try:
         import torch
     except ImportError:
