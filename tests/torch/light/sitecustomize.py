@@ -1,6 +1,6 @@
 """A Python that starts and ends in half the time, for ranks that compile
-nothing: garbage is looked for less often, and not at the end; of two modules of
-torch 2.13 there is as much as is asked for. What asks for more fails.
+nothing: garbage is not looked for; of two modules of torch 2.13 there is as
+much as is asked for. What asks for more fails.
 
 torch._dynamo: optimizers, DDP and FSDP import it.
 torch._meta_registrations: shapes of results, for tensors without data. LIGHT=
@@ -58,6 +58,6 @@ class _Loader:
         vars(module).update(_CONTENT[module.__name__])
 
 
-gc.set_threshold(50_000)
+gc.set_threshold(1_000_000)
 atexit.register(gc.freeze)
 sys.meta_path.insert(0, _Finder)
