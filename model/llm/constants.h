@@ -32,8 +32,7 @@ enum llm_constant {
 	LLM_GEMM_BLACKWELL_FP8,
 	LLM_GEMM_BLACKWELL_MXFP8,
 	LLM_GEMM_BLACKWELL_FP4,
-	LLM_GEMM_CDNA,
-	LLM_GEMM_CDNA_FP8,
+	LLM_GEMM_CDNA,  /* measured in fp8 alone */
 	LLM_GEMM_TUNED, /* factor on that with LLM_TUNED */
 	LLM_GEMM_OLD,   /* factor on that with LLM_OLD */
 	LLM_UNALIGNED,  /* factor on that with LLM_OLD if a width divided by tp
@@ -58,8 +57,9 @@ enum llm_constant {
 	LLM_HOST_MORE,    /* share of that for each kernel more in a layer */
 	LLM_EXPERT_EAGER, /* factor on experts' kernels before they were fused
 			   */
-	LLM_HOST_GRAPHED, /* share of launching that is left with CUDA graphs */
 	LLM_STEP_NS,      /* once a step: gradient norm, data, logs */
+	LLM_TENSOR_NS,    /* once a step and tensor of a rank, where ranks share
+			     the optimizer's state */
 	LLM_JITTER,       /* share of a step for each doubling beyond one node
 			   */
 	LLM_SPREAD_DENSE, /* eight of ten dense steps (or with experts) are

@@ -328,35 +328,24 @@ static void add_fsdp(struct maker *m, struct layer *layer)
 /* Of a layer's kernels, those of forward. */
 #define FORWARD_SHARE (1.0 / 3)
 
-/* Attention, masks and dropout in kernels of their own: Megatron-LM of 2021
- * needs 3 ms a layer both ways however small it is (VIA-Research/vTrain,
- * data/ground_truth_single.csv, of sequences of 1,024 in micro-batches of 1;
- * scenarios/measured/steps/vtrain-gpt.tsv), three times LLM_HOST_DENSE_NS. */
-#define HOST_UNFUSED 3
-
-/* A processor launches kernel by kernel: no layer is faster. */
+/* A processor launches kernel by kernel: no layer is faster. Of graphs and
+ * compiled code it launches a twentieth (launch_ms of torch-steps-h100.tsv). */
 static void add_host(const struct maker *m, struct layer *layer, int kind)
 {
-	const double share[LLM_SOFTWARES] = {[LLM_GRAPHED] =
-						     m->known[LLM_HOST_GRAPHED],
-					     [LLM_EAGER] = 1,
-					     [LLM_TUNED] = 0,
-					     [LLM_OLD] = 1};
+	const enum llm_software software = m->cluster->software;
 	const struct llm_architecture *model = &m->work->model;
-	double least =
-		m->known[has_experts(kind) ? LLM_HOST_EXPERT_NS
-					   : LLM_HOST_DENSE_NS] *
-		share[m->cluster->software] *
-		(m->layout->attention == LLM_UNFUSED ? HOST_UNFUSED : 1) *
-		(1 + m->cluster->remade * FORWARD_SHARE) *
-		(1 + m->known[LLM_HOST_MORE] *
-			     ((model->kv_rank > 0) +
-			      (has_experts(kind) && model->shared_ffn) +
-			      (has_experts(kind) && m->layout->tp > 1)));
+	double least = m->known[has_experts(kind) ? LLM_HOST_EXPERT_NS
+						  : LLM_HOST_DENSE_NS] *
+		       (1 + m->cluster->remade * FORWARD_SHARE) *
+		       (1 + m->known[LLM_HOST_MORE] *
+				    ((model->kv_rank > 0) +
+				     (has_experts(kind) && model->shared_ffn) +
+				     (has_experts(kind) && m->layout->tp > 1)));
 	double forward = total(&layer->forward);
 	double more = least - forward - total(&layer->backward);
 
-	if (!is_layer(kind) || more <= 0)
+	if (!is_layer(kind) || software == LLM_GRAPHED ||
+	    software == LLM_TUNED || more <= 0)
 		return;
 	layer->forward.other += more / 3;
 	layer->backward.other += more * 2 / 3;
@@ -649,23 +638,34 @@ static void add_data(struct maker *m, struct spent *spent,
  * output, both halves of the gate together, the second of the MLP. */
 #define LAYER_TENSORS 6
 
-/* An operator of eager PyTorch on the host: LLM_HOST_DENSE_NS over the hundred
- * or so of a layer, both ways. Not fitted. */
+/* An operator of eager PyTorch on the host (docs/roofline.md, an add). */
 #define OPERATOR_NS 10e3
 
-/* nanotron's all_gather_coalesced copies of each parameter the piece of each
- * rank out of what was gathered, one by one from Python
- * (nanotron/distributed.py, update_output; optim/zero.py). */
-static void add_pieces(const struct maker *m, struct spent *spent, int index)
+static double tensors_of(const struct maker *m, int index)
 {
 	int num[LLM_LAYER_KINDS], tensors = 0;
 
-	if (!m->layout->piecewise || m->layout->shard != LLM_ZERO1)
-		return;
-	llm_stage_layers(m->work, index, 0, num);
-	for (int k = 0; k < LLM_LAYER_KINDS; k++)
-		tensors += num[k] * (is_layer(k) ? LAYER_TENSORS : 1);
-	spent->other += (double)tensors * m->groups[LLM_DP].ranks * OPERATOR_NS;
+	for (int c = 0; c < m->layout->vpp; c++) {
+		llm_stage_layers(m->work, index, c, num);
+		for (int k = 0; k < LLM_LAYER_KINDS; k++)
+			tensors += num[k] * (is_layer(k) ? LAYER_TENSORS : 1);
+	}
+	return tensors;
+}
+
+/* What the host does once a step while the GPU waits for it. Where ranks share
+ * the optimizer's state, it takes the tensors one by one (Megatron-LM's
+ * distrib_optimizer.py, copy_group_grads and copy_group_params), nanotron's of
+ * each the piece of each rank (nanotron/distributed.py, update_output). */
+static void add_once(const struct maker *m, struct spent *spent, int index)
+{
+	const double tensors = tensors_of(m, index);
+
+	spent->other += m->known[LLM_STEP_NS];
+	if (m->layout->shard != LLM_DDP)
+		spent->other += tensors * m->known[LLM_TENSOR_NS];
+	if (m->layout->piecewise && m->layout->shard == LLM_ZERO1)
+		spent->other += tensors * m->groups[LLM_DP].ranks * OPERATOR_NS;
 }
 
 static void add_optimizer(const struct maker *m, struct spent *spent,
@@ -712,7 +712,7 @@ static void fill(struct llm_answer *answer, const struct maker *m,
 		 const struct spent *spent, double bubble)
 {
 	struct llm_breakdown *parts = &answer->breakdown;
-	double ns = total(spent) + bubble + m->known[LLM_STEP_NS], spread;
+	double ns = total(spent) + bubble, spread;
 	double slow =
 		1 +
 		m->known[LLM_JITTER] *
@@ -727,14 +727,13 @@ static void fill(struct llm_answer *answer, const struct maker *m,
 	parts->recompute_ns = spent->recompute;
 	parts->offload_ns = spent->offload;
 	parts->bubble_ns = bubble;
-	parts->other_ns =
-		spent->other + m->known[LLM_STEP_NS] + ns * (slow - 1);
+	parts->other_ns = spent->other + ns * (slow - 1);
 	answer->step_ns = ns * slow;
 	spread = m->known[spread_of(m)];
 	if (m->cluster->device->far)
 		spread = fmax(spread, m->known[LLM_SPREAD_FAR]);
-	answer->low_ns = answer->step_ns / spread;
-	answer->high_ns = answer->step_ns * spread;
+	answer->low_ns = (answer->step_ns - m->known[LLM_STEP_NS]) / spread;
+	answer->high_ns = (answer->step_ns + m->known[LLM_STEP_NS]) * spread;
 	fill_rates(answer, m);
 }
 
@@ -783,7 +782,7 @@ enum dist_error llm_step(struct llm_answer *answer, const struct llm_work *work,
 	add_data(&m, &spent, &stages[slowest]);
 	spent.exposed[LLM_DP] += stages[slowest].once_ns;
 	add_optimizer(&m, &spent, &stages[slowest]);
-	add_pieces(&m, &spent, slowest);
+	add_once(&m, &spent, slowest);
 	answer->stage = slowest;
 	fill(answer, &m, &spent, bubble_ns(&m, stages, slowest));
 	llm_memory_worst(&answer->memory, work, cluster->device);

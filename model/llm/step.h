@@ -40,8 +40,8 @@ struct llm_breakdown {
 
 struct llm_answer {
 	double step_ns;
-	double low_ns, high_ns; /* from the blind error of like cases; 0: none
-				 */
+	double low_ns, high_ns; /* from the blind error of like cases, and none
+				   or twice of LLM_STEP_NS; 0: none */
 	double tokens_per_s_gpu;
 	double tflops_per_gpu; /* model FLOP */
 	double mfu, hfu;       /* shares of the precision's peak */

@@ -376,7 +376,7 @@ enum dist_error llm_set_step(const struct llm_set *set, size_t i,
 	struct llm_work work;
 	enum dist_error error;
 
-	for (int c = LLM_GEMM_VOLTA; c <= LLM_GEMM_CDNA_FP8; c++)
+	for (int c = LLM_GEMM_VOLTA; c <= LLM_GEMM_CDNA; c++)
 		scaled.value[c] *= scale;
 	scaled.value[LLM_ATTENTION_SHARE] *= scale;
 	scaled.value[LLM_MEMORY_SHARE] *= scale;

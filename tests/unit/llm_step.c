@@ -186,6 +186,39 @@ Test(llm_step, fsdp2_copies_what_it_gathers_and_sums)
 	cr_assert(copies > pass * 10 / 14 && copies < 2 * pass * 10 / 14);
 }
 
+/* gpt2 --flash --fused of scenarios/measured/hardware/torch-steps-h100.tsv. */
+Test(llm_step, a_short_step_of_one_gpu_is_not_most_of_it_the_hosts)
+{
+	const double measured = 49.54e6;
+	struct llm_answer got;
+
+	set_up("GPT-2-small", 1);
+	s.layout.shard = LLM_DDP;
+	s.layout.seq = 1024;
+	s.layout.micro_batch = s.layout.global_batch = 16;
+	s.cluster.software = LLM_EAGER;
+	got = answer();
+	cr_expect_float_eq(got.step_ns / measured, 1, 0.2, "%g ns",
+			   got.step_ns);
+	cr_expect(got.low_ns < measured && measured < got.high_ns);
+}
+
+/* A stage has its own tensors alone, and ranks that share no state no loop. */
+Test(llm_step, the_host_goes_over_the_tensors_of_a_stage)
+{
+	double all, part, none;
+
+	set_up("Llama-2-7B", 64);
+	all = answer().breakdown.other_ns;
+	s.layout.pp = 4;
+	part = answer().breakdown.other_ns;
+	s.layout.pp = 1;
+	s.layout.shard = LLM_DDP;
+	none = answer().breakdown.other_ns;
+	cr_expect_gt(all - none, 3 * (part - none));
+	cr_expect_gt(part, none);
+}
+
 /* A GPU that no constant was fitted to is known less well. */
 Test(llm_step, unseen_gpus_have_wider_intervals)
 {
