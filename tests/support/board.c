@@ -1,3 +1,5 @@
+#define _POSIX_C_SOURCE 200809L /* strtok_r, strdup */
+#include "base/text.h"
 #include "check/finding.h"
 #include "tests/support/board.h"
 
@@ -73,6 +75,87 @@ void board_late(struct check_board *board, uint32_t rank, const char *op,
 	check_end(&board->slots[rank],
 		  board_block(board, rank, op, peer, tag, line), BOARD_TIMEOUT,
 		  9);
+}
+
+enum stand { ISSUED, WAITS, DONE, FAILED, GIVEN_UP, LOOKED, LATE, GONE };
+
+/* Has rank stand so in its call number. */
+static void stand_in(struct check_slot *slot, uint32_t number, enum stand stand,
+		     int64_t now_ns)
+{
+	if (stand >= WAITS && stand <= GIVEN_UP)
+		check_wait(slot, number, NULL);
+	if (stand == LOOKED)
+		check_look(slot, number);
+	if (stand == DONE) {
+		check_end(slot, number, 0, now_ns);
+		check_resume(slot);
+	}
+	if (stand >= FAILED)
+		check_end(slot, number,
+			  stand == GIVEN_UP ? BOARD_ABORTED : BOARD_TIMEOUT,
+			  now_ns);
+	if (stand == GONE)
+		slot->state = CHECK_RANK_FINISHED;
+}
+
+static void play_step(struct check_board *board, char *step, int64_t now_ns)
+{
+	static const char *const stands[] = {"issued", "waits",    "done",
+					     "failed", "given_up", "looked",
+					     "late",   "gone"};
+	static const char *const ends[] = {[CHECK_RANK_FINISHED] = "finished",
+					   [CHECK_RANK_LOST] = "lost",
+					   [CHECK_RANK_UNKNOWN] = "unknown"};
+	struct check_call call = {.peer = -1, .tag = -1, .issued_ns = now_ns};
+	int *numbers[] = {&call.peer, &call.tag}, num = 0, line = 0;
+	char *rest, *ranks = strtok_r(step, " ", &rest);
+	const char *how = strtok_r(NULL, " ", &rest);
+	const char *op = strtok_r(NULL, " ", &rest);
+	const char *const *stand = how ? DIST__NAMED(stands, how) : NULL;
+	const char *const *end = how ? DIST__NAMED(ends, how) : NULL;
+	uint32_t first = (uint32_t)strtoul(ranks, &ranks, 10), last = first;
+
+	if (*ranks == '-')
+		last = (uint32_t)strtoul(ranks + 1, &ranks, 10);
+	cr_assert(!*ranks && (stand ? op != NULL : end && !op), "%s", step);
+	for (char *text; op && (text = strtok_r(NULL, " ", &rest)) != NULL;) {
+		long number = strtol(text + strspn(text, "@x"), &step, 10);
+
+		if (*text == '@')
+			line = (int)number;
+		else if (*text == 'x')
+			call.numel = (uint64_t)number;
+		else if (*step == 's')
+			call.timeout_ns = number * 1000000000;
+		else if (num < 2)
+			*numbers[num++] = (int)number;
+		cr_assert(!*step || strcmp(step, "s") == 0, "%s", text);
+	}
+	for (uint32_t rank = first; rank <= last; rank++)
+		if (end)
+			board->slots[rank].state = (uint32_t)(end - ends);
+		else
+			stand_in(&board->slots[rank],
+				 board_add(board, rank, op, line, call),
+				 (enum stand)(stand - stands), now_ns);
+}
+
+void board_play(struct check_board *board, const char *steps)
+{
+	char *copy = strdup(steps), *rest, *step = strtok_r(copy, ";", &rest);
+
+	for (int64_t now_ns = 0; step; step = strtok_r(NULL, ";", &rest))
+		play_step(board, step, now_ns++);
+	free(copy);
+}
+
+struct check_board *board_played(uint32_t world_size, const char *steps)
+{
+	struct check_board *board = board_of(world_size);
+
+	board_play(board, steps);
+	return board;
 }
 
 char *board_report(const struct check_board *board,

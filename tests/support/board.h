@@ -7,7 +7,7 @@
 #include "check/verdict.h"
 
 /* The errors of calls that count: of a time-out, of ranks that disagree. */
-enum { BOARD_TIMEOUT = -5, BOARD_MISMATCH = -6 };
+enum { BOARD_TIMEOUT = -5, BOARD_MISMATCH = -6, BOARD_ABORTED = -9 };
 
 /* Of a job in which nobody is lost, and of one in which nothing moves. */
 extern const struct check_facts board_usual, board_stuck;
@@ -34,6 +34,22 @@ uint32_t board_done(struct check_board *board, uint32_t rank, const char *op,
 /* board_late has rank wait as board_block, and the time run out. */
 void board_late(struct check_board *board, uint32_t rank, const char *op,
 		int peer, int tag, int line);
+
+/*
+ * board_play adds calls as steps say, "0-1 waits recv 1 0 @11; 2 finished": of
+ * ranks, how each stands in the call, its operation, then as needed peer and
+ * tag, @ the line (0), x the elements (4), and what it may take, "20s" (0). Or
+ * "finished", "lost", "unknown": what became of the rank. It stands:
+ *   issued, waits, done   as board_issue, board_block, board_done
+ *   failed                in a wait that ran out of time
+ *   given_up              in a wait, which another failure ended
+ *   looked                at what failed, without a wait
+ *   late                  elsewhere, after the failure
+ *   gone                  after it: the rank ended
+ * board_played makes a board for it.
+ */
+void board_play(struct check_board *board, const char *steps);
+struct check_board *board_played(uint32_t world_size, const char *steps);
 
 /* board_report returns what is reported of verdict, which the caller frees. */
 char *board_report(const struct check_board *board,

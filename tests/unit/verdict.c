@@ -62,13 +62,9 @@ Test(verdict, timed_out_cycle_reads_like_the_simulated_one)
 
 Test(verdict, waiting_for_a_rank_that_computes_is_only_late)
 {
-	struct check_board *board = board_of(2);
-
-	board_done(board, 0, "barrier", -1, -1, 5);
-	board_done(board, 1, "barrier", -1, -1, 5);
-	board_late(board, 0, "barrier", -1, -1, 8);
-	board_expect(board, &late, CHECK_TIMEOUT, 1,
-		     "not complete after 2.000 s",
+	board_expect(board_played(2, "0 done barrier @5; 1 done barrier @5; "
+				     "0 failed barrier @8"),
+		     &late, CHECK_TIMEOUT, 1, "not complete after 2.000 s",
 		     "rank 1 runs in its own code; last call: barrier(float32, "
 		     "4) #0 of group default at prog.c:5",
 		     NULL);
@@ -76,22 +72,18 @@ Test(verdict, waiting_for_a_rank_that_computes_is_only_late)
 
 Test(verdict, a_timeout_of_unknown_length_is_told_without)
 {
-	struct check_board *board = board_of(2);
-
-	board_late(board, 0, "barrier", -1, -1, 8);
-	board_expect(board, &board_usual, CHECK_TIMEOUT, BOARD_ANY,
+	board_expect(board_played(2, "0 failed barrier @8"), &board_usual,
+		     CHECK_TIMEOUT, BOARD_ANY,
 		     "timeout: a call was not complete\n", NULL);
 }
 
 /* The verdict turns on rank 0, which waits for the cycle from outside. */
 Test(verdict, a_cycle_begins_with_a_rank_in_it)
 {
-	struct check_board *board = board_of(3);
-
-	board_block(board, 0, "recv", 1, 0, 10);
-	board_block(board, 1, "recv", 2, 0, 11);
-	board_block(board, 2, "recv", 1, 0, 12);
-	board_expect(board, &board_stuck, CHECK_DEADLOCK, 0,
+	board_expect(board_played(3,
+				  "0 waits recv 1 0 @10; 1 waits recv 2 0 @11; "
+				  "2 waits recv 1 0 @12"),
+		     &board_stuck, CHECK_DEADLOCK, 0,
 		     "  rank 2 waits in recv (src 1, tag 0, prog.c:12) for "
 		     "rank 1, which waits in recv (src 2, tag 0, prog.c:11) "
 		     "for rank 2: a cycle\n",
@@ -116,11 +108,8 @@ Test(verdict, a_receive_from_any_that_heard_somebody_is_taken)
 
 Test(verdict, waiting_for_a_finished_rank_is_a_deadlock)
 {
-	struct check_board *board = board_of(2);
-
-	board->slots[1].state = CHECK_RANK_FINISHED;
-	board_late(board, 0, "barrier", -1, -1, 8);
-	board_expect(board, &board_usual, CHECK_DEADLOCK, BOARD_ANY,
+	board_expect(board_played(2, "1 finished; 0 failed barrier @8"),
+		     &board_usual, CHECK_DEADLOCK, BOARD_ANY,
 		     "for rank 1, which has finished", NULL);
 }
 
@@ -302,25 +291,19 @@ Test(verdict, no_sender_that_may_move_is_a_deadlock_and_all_are_named)
 /* What was sent and not yet received keeps its receiver out of every cycle. */
 Test(verdict, a_message_under_way_is_no_deadlock)
 {
-	struct check_board *board = board_of(2);
-
-	board_issue(board, 0, "send", 1, 7, 4);
-	board_late(board, 0, "recv", 1, 8, 5);
-	board_block(board, 1, "recv", 0, 7, 6);
-	cr_expect_eq(board_kind(board), CHECK_TIMEOUT);
-	free(board);
+	board_expect(board_played(2,
+				  "0 issued send 1 7 @4; 0 failed recv 1 8 @5; "
+				  "1 waits recv 0 7 @6"),
+		     &board_usual, CHECK_TIMEOUT, BOARD_ANY, NULL);
 }
 
 /* A receive that is posted keeps its sender out of every cycle. */
 Test(verdict, a_posted_receive_is_no_deadlock)
 {
-	struct check_board *board = board_of(2);
-
-	board_issue(board, 0, "recv", -1, 7, 4);
-	board_late(board, 0, "recv", 1, 8, 5);
-	board_block(board, 1, "send", 0, 7, 6);
-	cr_expect_eq(board_kind(board), CHECK_TIMEOUT);
-	free(board);
+	board_expect(
+		board_played(2, "0 issued recv -1 7 @4; 0 failed recv 1 8 @5; "
+				"1 waits send 0 7 @6"),
+		&board_usual, CHECK_TIMEOUT, BOARD_ANY, NULL);
 }
 
 /* The second message of a kind is not the first. */

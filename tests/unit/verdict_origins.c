@@ -10,12 +10,10 @@
 
 Test(verdict_origins, another_tag_is_named)
 {
-	struct check_board *board = board_of(2);
-
-	board_issue(board, 0, "recv", 1, 3, 11);
-	board_block(board, 0, "barrier", -1, -1, 12);
-	board_block(board, 1, "send", 0, 4, 21);
-	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+	board_expect(board_played(2,
+				  "0 issued recv 1 3 @11; 0 waits barrier @12; "
+				  "1 waits send 0 4 @21"),
+		     &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
 		     "rank 1's send(dst 0, tag 4, float32, 4) of group default "
 		     "at prog.c:21 and rank 0's recv(src 1, tag 3, float32, 4) "
 		     "of group default at prog.c:11 do not meet: they differ "
@@ -25,34 +23,26 @@ Test(verdict_origins, another_tag_is_named)
 
 Test(verdict_origins, another_rank_is_named)
 {
-	struct check_board *board = board_of(3);
-
-	board_block(board, 0, "recv", 2, 0, 11);
-	board->slots[1].state = CHECK_RANK_FINISHED;
-	board_block(board, 2, "send", 1, 0, 21);
-	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+	board_expect(board_played(3, "0 waits recv 2 0 @11; 1 finished; "
+				     "2 waits send 1 0 @21"),
+		     &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
 		     "they differ in a rank\n", NULL);
 }
 
 Test(verdict_origins, what_differs_in_more_is_no_miss)
 {
-	struct check_board *board = board_of(3);
-
-	board_block(board, 0, "recv", 2, 0, 11);
-	board->slots[1].state = CHECK_RANK_FINISHED;
-	board_block(board, 2, "send", 1, 5, 21);
-	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
-		     "!do not meet", NULL);
+	board_expect(board_played(3, "0 waits recv 2 0 @11; 1 finished; "
+				     "2 waits send 1 5 @21"),
+		     &board_stuck, CHECK_DEADLOCK, BOARD_ANY, "!do not meet",
+		     NULL);
 }
 
 Test(verdict_origins, a_message_in_flight_is_named)
 {
-	struct check_board *board = board_of(2);
-
-	board_issue(board, 0, "recv", 1, 3, 11);
-	board_block(board, 0, "barrier", -1, -1, 12);
-	board->slots[1].state = CHECK_RANK_FINISHED;
-	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+	board_expect(board_played(2,
+				  "0 issued recv 1 3 @11; 0 waits barrier @12; "
+				  "1 finished"),
+		     &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
 		     "nobody answers rank 0's recv(src 1, tag 3, float32, 4) "
 		     "of group default at prog.c:11\n",
 		     NULL);
@@ -60,28 +50,20 @@ Test(verdict_origins, a_message_in_flight_is_named)
 
 Test(verdict_origins, an_answered_message_is_not)
 {
-	struct check_board *board = board_of(2);
-
-	board_issue(board, 0, "recv", 1, 3, 11);
-	board_block(board, 0, "barrier", -1, -1, 12);
-	board_done(board, 1, "send", 0, 3, 21);
-	board->slots[1].state = CHECK_RANK_FINISHED;
-	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
-		     "!nobody answers", NULL);
+	board_expect(board_played(2,
+				  "0 issued recv 1 3 @11; 0 waits barrier @12; "
+				  "1 done send 0 3 @21; 1 finished"),
+		     &board_stuck, CHECK_DEADLOCK, BOARD_ANY, "!nobody answers",
+		     NULL);
 }
 
 Test(verdict_origins, a_message_like_the_one_too_many_is_named)
 {
-	struct check_board *board = board_of(2);
-
-	board_done(board, 0, "send", 1, 0, 10);
-	board_done(board, 0, "send", 1, 0, 11);
-	board_done(board, 1, "recv", 0, 0, 20);
-	board_done(board, 1, "recv", 0, 0, 20);
-	board_block(board, 0, "send", 1, 0, 10);
-	board->slots[1].state = CHECK_RANK_FINISHED;
 	board_expect(
-		board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		board_played(2, "0 done send 1 0 @10; 0 done send 1 0 @11; "
+				"1 done recv 0 0 @20; 1 done recv 0 0 @20; "
+				"0 waits send 1 0 @10; 1 finished"),
+		&board_stuck, CHECK_DEADLOCK, BOARD_ANY,
 		"rank 0 called the same from another line before: send(dst 1, "
 		"tag 0, float32, 4) of group default at prog.c:11\n",
 		NULL);
@@ -168,24 +150,19 @@ Test(verdict_origins, what_ranks_called_for_at_one_line_is_named)
 
 Test(verdict_origins, ranks_that_never_parted_have_no_such_line)
 {
-	struct check_board *board = board_of(2);
-
-	for (uint32_t rank = 0; rank < 2; rank++)
-		board_done(board, rank, "barrier", -1, -1, 10);
-	board_block(board, 0, "barrier", -1, -1, 11);
-	board->slots[1].state = CHECK_RANK_FINISHED;
-	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+	board_expect(board_played(2,
+				  "0-1 done barrier @10; 0 waits barrier @11; "
+				  "1 finished"),
+		     &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
 		     "!different lines", NULL);
 }
 
 Test(verdict_origins, the_first_call_that_is_lacking_is_named)
 {
-	struct check_board *board = board_of(2);
-
-	board_done(board, 0, "broadcast", -1, -1, 10);
-	board_block(board, 0, "barrier", -1, -1, 11);
-	board->slots[1].state = CHECK_RANK_FINISHED;
-	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+	board_expect(board_played(2,
+				  "0 done broadcast @10; 0 waits barrier @11; "
+				  "1 finished"),
+		     &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
 		     "rank 1 did not come to broadcast(float32, 4) #0 of group "
 		     "default at prog.c:10, where rank 0 was\n",
 		     NULL);
@@ -193,23 +170,19 @@ Test(verdict_origins, the_first_call_that_is_lacking_is_named)
 
 Test(verdict_origins, nothing_is_lacking_where_there_are_no_records)
 {
-	struct check_board *board = board_of(2);
-
-	board_done(board, 0, "broadcast", -1, -1, 10);
-	board_late(board, 0, "barrier", -1, -1, 11);
-	board->slots[1].state = CHECK_RANK_UNKNOWN;
-	board_expect(board, &board_usual, CHECK_TIMEOUT, BOARD_ANY,
+	board_expect(board_played(2,
+				  "0 done broadcast @10; 0 failed barrier @11; "
+				  "1 unknown"),
+		     &board_usual, CHECK_TIMEOUT, BOARD_ANY,
 		     "rank 1 has no records here\n", "!did not come", NULL);
 }
 
 Test(verdict_origins, what_lacks_is_named_where_a_message_is_awaited)
 {
-	struct check_board *board = board_of(2);
-
-	board_done(board, 0, "broadcast", -1, -1, 10);
-	board_block(board, 0, "send", 1, 0, 11);
-	board->slots[1].state = CHECK_RANK_FINISHED;
-	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+	board_expect(board_played(2,
+				  "0 done broadcast @10; 0 waits send 1 0 @11; "
+				  "1 finished"),
+		     &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
 		     "rank 1 did not come to broadcast(float32, 4) #0 of group "
 		     "default at prog.c:10, where rank 0 was\n",
 		     NULL);
@@ -217,12 +190,9 @@ Test(verdict_origins, what_lacks_is_named_where_a_message_is_awaited)
 
 Test(verdict_origins, an_awaited_rank_that_is_stuck_goes_before_one_that_left)
 {
-	struct check_board *board = board_of(3);
-
-	board_block(board, 0, "barrier", -1, -1, 10);
-	board->slots[1].state = CHECK_RANK_FINISHED;
-	board_block(board, 2, "recv", 0, 0, 12);
-	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+	board_expect(board_played(3, "0 waits barrier @10; 1 finished; "
+				     "2 waits recv 0 0 @12"),
+		     &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
 		     "rank 0 waits in barrier (group default, #0, prog.c:10) "
 		     "for rank 2, which waits in recv (src 0, tag 0, "
 		     "prog.c:12) for rank 0: a cycle\n",
