@@ -104,7 +104,8 @@ down() {
 
 	for at in "/run/netns/lockstep-$name-"*; do
 		[ -e "$at" ] || continue
-		ip netns pids "${at##*/}" | xargs -r kill -9
+		# A process may end by itself in between.
+		ip netns pids "${at##*/}" | xargs -r kill -9 2>/dev/null || :
 		ip netns del "${at##*/}"
 	done
 	rm -f "$(state)"
