@@ -95,7 +95,8 @@ static void print_page(FILE *out, const struct manual *manual, const char *name,
 		if (g->title)
 			fprintf(out, ".SS %s\n", g->title);
 		for (const struct option *o = g->options; o->name; o++)
-			print_option(out, o);
+			if (option_is_shown(manual, o))
+				print_option(out, o);
 	}
 	fputs(".SH EXAMPLES\n.nf\n", out);
 	for (int i = 0; i < MANUAL_EXAMPLES && manual->examples[i]; i++) {
@@ -179,7 +180,7 @@ static void print_options(const struct manual *manual)
 {
 	for (const struct option_group *g = manual->groups; g->options; g++)
 		for (const struct option *o = g->options; o->name; o++)
-			if (option_is_taken(o, manual->taker))
+			if (option_is_shown(manual, o))
 				printf("--%s\t%s\n", o->name, o->help);
 	puts("--help\tsay what there is");
 }

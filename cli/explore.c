@@ -48,6 +48,11 @@ const struct manual manual_explore = {
 	.groups =
 		GROUPS({"Options of explore", .options = options}, RUN_GROUPS),
 	.most_words = ANY_WORDS,
+	/* They cannot be given, or change nothing. */
+	.unshown = " backend fidelity intra bind-to replay dump prefix-output "
+		   "rdzv-backend rdzv-endpoint rdzv-id rdzv-conf standalone "
+		   "max-restarts monitor-interval role log-dir redirects tee "
+		   "local-ranks-filter node-rank master-addr master-port ",
 	.ends_at_word = true};
 
 int command_explore(int argc, const char **argv)

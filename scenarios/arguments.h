@@ -80,6 +80,10 @@ struct manual {
 
 	const char *taker; /* the kind whose options are read; NULL: all */
 
+	/* Options that are read and not shown, each between spaces: what
+	 * another command has of them says nothing here. NULL: none. */
+	const char *unshown;
+
 	/* Stores the value of an OPTION_EACH in line. Returns false with a
 	 * message of what was expected. */
 	bool (*take)(void *line, const struct option *option, const char *text,
@@ -119,6 +123,9 @@ const struct option *option_find(const struct manual *manual, const char *name,
 bool option_set(const struct manual *manual, void *line,
 		const struct option_group *group, const struct option *option,
 		const char *text, struct dist_message *message);
+
+/* option_is_shown returns whether --help and completion have the option. */
+bool option_is_shown(const struct manual *manual, const struct option *option);
 
 /* option_is_taken returns whether the kind taker (NULL: any) has the option. */
 bool option_is_taken(const struct option *option, const char *taker);

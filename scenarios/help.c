@@ -18,6 +18,14 @@ bool option_is_taken(const struct option *option, const char *taker)
 	return strstr(option->takers, spaced) != NULL;
 }
 
+bool option_is_shown(const struct manual *manual, const struct option *option)
+{
+	const struct option named = {.takers = manual->unshown};
+
+	return option_is_taken(option, manual->taker) &&
+	       (!manual->unshown || !option_is_taken(&named, option->name));
+}
+
 /* Writes text from column on, in lines that begin at indent; a line that is
  * broken ends with broken. Ends the line. */
 static void print_wrapped(FILE *out, const char *text, size_t column,
@@ -79,12 +87,12 @@ static void print_option(FILE *out, const struct option *option)
 }
 
 static void print_group(FILE *out, const struct option_group *group,
-			const char *taker)
+			const struct manual *manual)
 {
 	bool begun = false;
 
 	for (const struct option *o = group->options; o->name; o++) {
-		if (!option_is_taken(o, taker))
+		if (!option_is_shown(manual, o))
 			continue;
 		if (!begun)
 			print_heading(out,
@@ -118,7 +126,7 @@ void arguments_print_help(const struct manual *manual, const char *program,
 		print_wrapped(out, manual->about, 0, 0, "");
 	}
 	for (g = manual->groups; g && g->options; g++)
-		print_group(out, g, manual->taker);
+		print_group(out, g, manual);
 	if (!manual->groups)
 		print_heading(out, "Options");
 	print_option(out, &help);

@@ -123,4 +123,11 @@ expect_err 'the replay token is of another job'
 expect 2 "${sim[@]}" --replay v1/any:4.1 race --fixed
 expect_err 'the replay token is of another job'
 
+# --help has no options that say nothing here; they are read, as run's are.
+expect 0 explore --help
+grep -E -- '--(backend|intra|dump|replay|redirects|rdzv-id) ' "$scratch/out" &&
+	fail "explore --help has options of other worlds"
+expect_out '^  --nproc-per-node '
+expect 15 explore "${options[@]}" --backend sim --rdzv-id 7 race
+
 finish
