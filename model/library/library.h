@@ -31,8 +31,9 @@ struct library_call {
 	const char *protocol;  /* the same */
 	bool host; /* its bytes are in the memory of processors, though ranks
 		      have GPUs */
-	int process_ranks;   /* ranks ranks that one process launches, one after
-				the other; 0: one */
+	int process_ranks; /* ranks ranks that one process launches, one after
+			      the other; 0: one */
+	bool by_torch; /* PyTorch calls, and the GPU has nothing else to do */
 	const char *version; /* of the library, "2.18.3"; NULL: the calibrated
 				one, else the profile's */
 };

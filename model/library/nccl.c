@@ -159,6 +159,16 @@ static void estimate_direct(const struct dist__profile *profile,
 	set_reach(fabric, system, estimate);
 }
 
+/* An idle GPU waits until PyTorch has called: where each call is timed by
+ * itself, that is in its time. Else it passes while others run. */
+static void wait_for_torch(const struct library_call *call,
+			   const struct nccl_constants *constants,
+			   struct library_estimate *estimate)
+{
+	if (call->by_torch)
+		estimate->start_ns += 1e3 * constants->torch_us;
+}
+
 /* One thread launches the kernels of all GPUs of a process, call after call:
  * short ones end before the thread comes to their GPU again. */
 static void wait_for_launches(const struct library_call *call,
@@ -208,6 +218,7 @@ static enum dist_error estimate_nccl(const struct dist__profile *profile,
 		estimate_direct(profile, fabric, &system, &constants, call,
 				bytes, estimate);
 		wait_for_launches(call, &constants, system.channels, estimate);
+		wait_for_torch(call, &constants, estimate);
 		return DIST_OK;
 	}
 	/* Where what a log forced cannot be, NCCL took a ring. */
@@ -224,6 +235,7 @@ static enum dist_error estimate_nccl(const struct dist__profile *profile,
 	wait_for_launches(call, &constants,
 			  library_nccl_busy_channels(&system, &plan, bytes),
 			  estimate);
+	wait_for_torch(call, &constants, estimate);
 	set_messages(&system, call->op, &plan, bytes, estimate);
 	set_reach(fabric, &system, estimate);
 	return DIST_OK;

@@ -75,6 +75,7 @@ struct nccl_constants {
 	double process_us; /* a launch of one channel, where a thread has
 			      several GPUs, and */
 	double process_channel_us; /* of each further channel */
+	double torch_us; /* PyTorch's way to the library, on an idle GPU */
 	double net_us;   /* every hop between nodes, added to NCCL's; twice
 			    in Simple */
 	double eager_us; /* the same of a message that needs no announcement */

@@ -57,7 +57,8 @@ const char *const library_nccl_constant_names[] = {
 	"ampere_ll128", "hopper_step",        "process_us",
 	"nvls_share",   "bounce_share",       "rdma_us",
 	"efa_us",       "slingshot_us",       "tcpx_us",
-	"tcp_us",       "process_channel_us", NULL,
+	"tcp_us",       "process_channel_us", "torch_us",
+	NULL,
 };
 
 /* Starts are round figures: a launch of one of NCCL's kernels and what it does
@@ -66,11 +67,13 @@ const char *const library_nccl_constant_names[] = {
  * headers, what a processor copies twice for sockets, hops of plugins; of
  * sockets one message of 20 us
  * (scenarios/measured/hardware/osu-latency-hkbu.tsv) and what NCCL says before
- * it. */
+ * it; of PyTorch what 8 B200 of one node take longer than NCCL alone, up to 2
+ * MiB, in github.com/stas00/ml-engineering, network/README.md. */
 const struct library_constant library_nccl_fitted[] = {
 	{"launch_us", 12, 0.25, 2, 200, 0.5},
 	{"process_us", 4, 0.3, 2, 20, 0.2},
 	{"process_channel_us", 0.1, 1, 0, 2, 0.3},
+	{"torch_us", 25, 0.5, 0, 100, 0.3},
 	{"intra_share", 0.95, 0.1, 0.2, 1.25, 0.1},
 	{"net_share", 0.9, 0.1, 0.2, 1.1, 0.1},
 	{"socket_GBps", 4, 0.5, 0.5, 20, 0.3},
@@ -96,6 +99,7 @@ const struct library_constant library_nccl_fitted[] = {
 
 #define USUAL_LAUNCH_US   21.6
 #define USUAL_PROCESS_US  4.4
+#define USUAL_TORCH_US    25
 #define USUAL_INTRA_SHARE 1
 #define USUAL_NET_SHARE   0.95
 
@@ -126,6 +130,7 @@ library_nccl_constants_of(const struct dist__profile *profile,
 		CONSTANT(launch_us, USUAL_LAUNCH_US),
 		CONSTANT(process_us, USUAL_PROCESS_US),
 		CONSTANT(process_channel_us, 0.15),
+		CONSTANT(torch_us, USUAL_TORCH_US),
 		CONSTANT(net_us, transport_us(profile, fabric)),
 		CONSTANT(intra_share, USUAL_INTRA_SHARE),
 		CONSTANT(net_share, USUAL_NET_SHARE),

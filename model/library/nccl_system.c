@@ -136,14 +136,17 @@ static bool is_reached(const struct fabric *fabric)
 /* Reductions in the switches came with NCCL 2.17. */
 #define NVLS_MINOR 17
 
+/* Cards behind a Grace have LL128 since 2.28: PATH_P2C went below PATH_PXN
+ * (src/graph/topo.h). Lines may come in halves there (pull request 2053). */
+#define GRACE_LL128_MINOR 28
+
 /* LL128 needs cards that write whole lines to the GPU themselves: neither
  * sockets nor other cards whose bytes come by way of the processor
- * (ncclTopoTuneModel(), PATH_PHB), nor cards behind a Grace
- * (github.com/NVIDIA/nccl, pull request 2053). */
-static bool is_direct(const struct fabric *fabric)
+ * (ncclTopoTuneModel(), PATH_PHB). */
+static bool is_direct(const struct fabric *fabric, int minor)
 {
 	return !is_sockets(fabric) && is_reached(fabric) &&
-	       !strstr(fabric->gpu, "GH200");
+	       (minor >= GRACE_LL128_MINOR || !strstr(fabric->gpu, "GH200"));
 }
 
 struct nccl_system
@@ -186,7 +189,8 @@ library_nccl_system_of(const struct fabric *fabric, int ranks,
 	system.sockets = system.nodes > 1 && is_sockets(fabric);
 	system.bounces =
 		system.nodes > 1 && !system.sockets && !is_reached(fabric);
-	system.ll128 = nvlink && (system.nodes == 1 || is_direct(fabric));
+	system.ll128 = nvlink &&
+		       (system.nodes == 1 || is_direct(fabric, system.minor));
 
 	/* What plugins for networks tell NCCL, and set: of EFA, aws-ofi-nccl
 	 * (src/platform-aws.c); of TCPX and TCPXO, the settings that Google

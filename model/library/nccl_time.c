@@ -122,8 +122,10 @@ static struct hops hops_of(const struct nccl_system *system,
 	/* Simple waits for data and for their flag (src/graph/tuning.cc): a
 	 * card that wrote to a GPU must have been read from before. */
 	double times = p == NCCL_SIMPLE && !system->bounces ? 2 : 1;
-	bool is_eager =
-		p == NCCL_LL && 2 * bytes / system->channels < EAGER_BYTES;
+	/* A ring passes on a part of each rank. */
+	double message = 2 * bytes / system->channels /
+			 (a == NCCL_RING ? system->ranks : 1);
+	bool is_eager = p == NCCL_LL && message < EAGER_BYTES;
 	double more_us = is_eager ? constants->eager_us : constants->net_us;
 	struct hops hops = {
 		library_nccl_hop_latency_us[system->intra][a][p],

@@ -76,6 +76,12 @@ static const char *read_memory(const char *text, void *into)
 		       : "host or device";
 }
 
+static const char *read_caller(const char *text, void *into)
+{
+	*(const char **)into = text;
+	return strcmp(text, "torch") == 0 ? NULL : "torch";
+}
+
 #define FIELD(kind, field) TSV_FIELD(struct collective_row, kind, field)
 
 static const struct tsv_field fields[] = {
@@ -94,6 +100,7 @@ static const struct tsv_field fields[] = {
 	{FIELD(value_read_count, nodes)},
 	{FIELD(value_read_count, ranks), .required = true},
 	{FIELD(value_read_count, process_ranks)},
+	{FIELD(read_caller, caller)},
 	{FIELD(value_read_size, bytes), .required = true},
 	{FIELD(dist__tsv_text, statistic), .required = true},
 	{FIELD(value_read_number, time_us), .required = true},

@@ -34,6 +34,8 @@ struct collective_row {
 	const char *run;    /* which of several */
 	int nodes, ranks;
 	int process_ranks;     /* of one process */
+	const char *caller;    /* "torch": PyTorch, of whose calls each began
+				  on an idle GPU; NULL: calls in a row */
 	size_t bytes;          /* as nccl-tests counts them */
 	const char *statistic; /* statistic of time_us over the iterations */
 	struct value_number time_us;

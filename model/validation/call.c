@@ -43,6 +43,7 @@ struct library_call call_of_row(const struct collective_row *row)
 		.protocol = row->protocol,
 		.version = row->version,
 		.process_ranks = row->process_ranks,
+		.by_torch = row->caller != NULL,
 		.host = row->memory && strcmp(row->memory, "host") == 0,
 	};
 }

@@ -106,11 +106,15 @@ static void add_name(struct calibration *c, const struct collectives *table)
 			*at = '_';
 }
 
+/* Rows of different versions, or of one that is not stated, are of none: a call
+ * that states none is not of either's. */
 static void describe(struct calibration *c, const struct given *given,
 		     bool small, bool large)
 {
 	const char *version = (large ? given->most : given->least)->version;
 
+	if (small && large && !dist__same_text(version, given->least->version))
+		version = NULL;
 	c->rows = small + large;
 	c->from[0] = '\0';
 	if (small)
