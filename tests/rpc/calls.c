@@ -259,54 +259,25 @@ static void py_built_in(struct bed *b)
 
 /* ---- functions that end with a call of theirs --------------------------- */
 
-/* Calls in one mode. */
-static void expect_later(struct bed *b, const char *function, enum mode mode,
-			 int64_t x, int64_t y, int64_t z, int64_t expected)
-{
-	expect(b, bed_call(b, mode,
-			   REQUEST(next(b, 1), function, next(b, 2), x, y,
-				   z)) == expected);
-}
+/* A case that calls function in one mode. */
+#define LATER(name, function, mode, x, y, z, expected)                         \
+	static void name(struct bed *b)                                        \
+	{                                                                      \
+		expect(b, bed_call(b, mode,                                    \
+				   REQUEST(next(b, 1), function, next(b, 2),   \
+					   x, y, z)) == (expected));           \
+	}
 
-static void async_function_simple(struct bed *b)
-{
-	expect_later(b, "async_add", SYNC, 1, 1, 0, 2);
-}
-
-static void async_function_chained(struct bed *b)
-{
-	expect_later(b, "async_add", SYNC, 1, 2, 3, 6);
-}
-
-static void async_function_chained_remote(struct bed *b)
-{
-	expect_later(b, "async_add", REMOTE, 1, 2, 3, 6);
-}
-
-static void async_function_nested(struct bed *b)
-{
-	expect_later(b, "async_add_nested", SYNC, 1, 2, 3, 6);
-}
-
-static void async_function_nested_remote(struct bed *b)
-{
-	expect_later(b, "async_add_nested", REMOTE, 1, 2, 3, 6);
-}
-
-static void async_function_multi_fanout(struct bed *b)
-{
-	expect_later(b, "async_add_multi_fanout", SYNC, 1, 6, 2, 13);
-}
-
-static void async_function_multi_fanout_async(struct bed *b)
-{
-	expect_later(b, "async_add_multi_fanout", ASYNC, 1, 6, 2, 13);
-}
-
-static void async_function_multi_fanout_remote(struct bed *b)
-{
-	expect_later(b, "async_add_multi_fanout", REMOTE, 1, 6, 2, 13);
-}
+LATER(async_function_simple, "async_add", SYNC, 1, 1, 0, 2)
+LATER(async_function_chained, "async_add", SYNC, 1, 2, 3, 6)
+LATER(async_function_chained_remote, "async_add", REMOTE, 1, 2, 3, 6)
+LATER(async_function_nested, "async_add_nested", SYNC, 1, 2, 3, 6)
+LATER(async_function_nested_remote, "async_add_nested", REMOTE, 1, 2, 3, 6)
+LATER(async_function_multi_fanout, "async_add_multi_fanout", SYNC, 1, 6, 2, 13)
+LATER(async_function_multi_fanout_async, "async_add_multi_fanout", ASYNC, 1, 6,
+      2, 13)
+LATER(async_function_multi_fanout_remote, "async_add_multi_fanout", REMOTE, 1,
+      6, 2, 13)
 
 /* They need no thread while they wait: one serves them all, around a ring. */
 static void async_function_one_thread(struct bed *b)
