@@ -54,10 +54,12 @@ expect_err 'it was in two_steps at tests/programs/endings\.c:[0-9]+'
 
 # A signal from another process is no rank's fault.
 rm -f "$scratch/json"
-"$LOCKSTEP" run "${simulate[@]}" --patience 0 --json "$scratch/json" \
+"$LOCKSTEP" run "${simulate[@]}" --patience 60 --json "$scratch/json" \
 	"$program" endless call 1 >/dev/null 2>"$scratch/err" </dev/null &
-wait_for pgrep -P $! >/dev/null
-kill -SEGV "$(pgrep -P $!)"
+# shellcheck disable=SC2317 # by wait_for
+has_child() { child=$(pgrep -P "$1"); }
+wait_for has_child $!
+kill -SEGV "$child" || fail "no one process simulates: $child"
 status=0
 wait $! || status=$?
 [ $status -eq 139 ] || fail "a signal from outside: status $status"
