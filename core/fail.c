@@ -103,6 +103,16 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 	return error;
 }
 
+enum dist_error dist__refuse_inside(struct dist_group *group, const char *name)
+{
+	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+			  "%s: the rank is in another call, or jumped out of "
+			  "it: a signal handler, a function that serves a "
+			  "remote call, and a second thread "
+			  "(dist_allow_threads) call only between calls",
+			  name);
+}
+
 struct dist__site dist__site_take(struct dist_group *group)
 {
 	const struct dist__site site = group->site;

@@ -51,6 +51,7 @@ struct dist_group {
 	struct dist__label label;      /* of the current call */
 	bool untimed;                  /* it takes no simulated time */
 	unsigned calls;                /* threads that are in one */
+	unsigned inside;               /* root's: the same, of all its groups */
 	struct dist__call_cache
 		*call_cache; /* earlier calls, by line; or NULL */
 	bool *missing;   /* at the last monitored barrier, by rank; or NULL */
@@ -96,10 +97,22 @@ static inline void dist__rank_unlock(const struct dist_group *group)
 static inline void dist__call_begin(struct dist_group *group)
 {
 	group->calls++;
+	group->root->inside++;
 }
+
+/* dist__is_inside returns whether a rank of one thread is in a call already,
+ * and so may begin no other. */
+static inline bool dist__is_inside(const struct dist_group *group)
+{
+	return group->root->inside > 0 && !group->root->threads;
+}
+
+/* dist__refuse_inside refuses the call `name` for that. */
+enum dist_error dist__refuse_inside(struct dist_group *group, const char *name);
 
 static inline void dist__call_end(struct dist_group *group)
 {
+	group->root->inside--;
 	if (--group->calls == 0 && group->root->threads)
 		pthread_cond_broadcast(&group->root->threads->left);
 }

@@ -417,6 +417,8 @@ enum dist_error dist__submit(struct dist_group *group, struct dist__op *op,
 
 	if (!group)
 		return DIST_ERR_INVALID_ARGUMENT;
+	if (dist__is_inside(group))
+		return dist__refuse_inside(group, dist__op_called(op));
 	dist__rank_lock(group);
 	dist__call_begin(group);
 	error = submit(group, op, work);

@@ -189,6 +189,8 @@ static enum dist_error wait_so(struct dist_work *work, int64_t timeout_ns,
 		return dist__fail(group, DIST_ERR_UNSUPPORTED,
 				  "wait_aside: expected dist_allow_threads() "
 				  "before it");
+	if (dist__is_inside(group))
+		return dist__refuse_inside(group, "wait");
 	dist__rank_lock(group);
 	dist__call_begin(group);
 	error = wait_for(work, timeout_ns, aside);

@@ -365,12 +365,21 @@ static void note_end(struct dist_rpc *rpc, enum check_rpc_state state)
 
 enum dist_error dist_rpc_shutdown(struct dist_rpc *rpc, bool graceful)
 {
+	static const char in_function[] =
+		"rpc_shutdown: the function that calls it is served by the rpc "
+		"itself";
 	struct dist__site site = dist__rpc_site_take();
 	enum dist_error error = DIST_OK;
 	uint32_t place, issued;
 
 	if (!rpc)
 		return DIST_OK;
+	if (dist__rpc_helper_here(rpc)) {
+		(void)dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT, "%s",
+				     in_function);
+		return dist__fail(dist_at(rpc->group, site.file, site.line),
+				  DIST_ERR_INVALID_ARGUMENT, "%s", in_function);
+	}
 	if (graceful) {
 		note_end(rpc, CHECK_RPC_ENDING);
 		place = dist__rpc_note_wait(

@@ -130,7 +130,8 @@ dist_rpc_init(struct dist_group *group, const struct dist_rpc_options *options,
  * they are invalid afterwards. Those that this rank still holds, or that others
  * hold to its values, are "left behind" in the verdict of a job that ended well
  * otherwise. rpc may be NULL. Errors: any call error; DIST_ERR_TIMEOUT after
- * the timeout of the group.
+ * the timeout of the group; DIST_ERR_INVALID_ARGUMENT also for a call in a
+ * function that rpc serves or calls: then nothing is done.
  */
 enum dist_error dist_rpc_shutdown(struct dist_rpc *rpc, bool graceful);
 

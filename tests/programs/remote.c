@@ -221,6 +221,65 @@ enum dist_error serves_in_a_collective(struct job *job)
 	return dist_rpc_shutdown(rpc, true);
 }
 
+/* The function ends what serves it. */
+static void stop_serving(void *context, struct dist_rpc_call *call)
+{
+	struct dist_rpc *rpc = dist_rpc_call_rpc(call);
+
+	(void)context;
+	pass_on(call, dist_rpc_shutdown(rpc, true));
+}
+
+enum dist_error shuts_down_in_a_function(struct job *job)
+{
+	static const struct dist_rpc_entry functions[] = {
+		{"stop_serving", stop_serving, NULL}, {"push", push, NULL}};
+	struct dist_rpc_request to_server =
+		request(1, job->wrong ? "stop_serving" : "push");
+	enum dist_error error = DIST_OK;
+	struct dist_rpc *rpc;
+
+	try(begin(job, functions, 2, 0, &rpc));
+	if (job->rank == 0)
+		/* culprit */
+		error = dist_rpc_sync(rpc, &to_server, NULL);
+	return leave(rpc, error);
+}
+
+static void meet(void *context, struct dist_rpc_call *call)
+{
+	/* culprit: meets_in_a_function */
+	pass_on(call, dist_barrier(context, NULL));
+}
+
+/* A function calls a collective while its rank waits for a message. */
+enum dist_error meets_in_a_function(struct job *job)
+{
+	const struct dist_rpc_entry functions[] = {{"meet", meet, job->world},
+						   {"push", push, NULL}};
+	struct dist_rpc_request to_server =
+		request(1, job->wrong ? "meet" : "push");
+	struct dist_rpc_future *future;
+	float x[4] = {0};
+	struct dist_rpc *rpc;
+
+	try(begin(job, functions, 2, 0, &rpc));
+	if (job->rank == 0) {
+		try(dist_rpc_async(rpc, &to_server, &future));
+		try(dist_rpc_compute(rpc, 1000000, "batch"));
+		try(dist_send(job->world, floats(x), 1, 0));
+	}
+	if (job->rank == 1)
+		try(dist_recv(job->world, floats(x), 0, 0));
+	if (job->rank != 1 || !job->wrong)
+		try(dist_barrier(job->world, NULL));
+	if (job->rank == 0) {
+		try(dist_rpc_wait(future));
+		dist_rpc_future_free(future);
+	}
+	return dist_rpc_shutdown(rpc, true);
+}
+
 /* The trainer is newer than the server. */
 enum dist_error asks_for_what_there_is_not(struct job *job)
 {
