@@ -101,6 +101,26 @@ void check_rpc_served(struct check_slot *slot, uint32_t place)
 	slot->remote.servings[place].state = CHECK_SERVING_NONE;
 }
 
+static bool is_waiting(const struct check_remote *remote, uint32_t place)
+{
+	for (uint32_t i = 0; i < CHECK_WAITS; i++)
+		if (remote->waits[i].state == CHECK_WAITS_STILL &&
+		    remote->waits[i].by == (int32_t)place)
+			return true;
+	return false;
+}
+
+bool check_rpc_runs(const struct check_slot *slot)
+{
+	const struct check_remote *remote = &slot->remote;
+
+	for (uint32_t i = 0; i < CHECK_SERVINGS; i++)
+		if (remote->servings[i].state == CHECK_SERVING_RUNNING &&
+		    !is_waiting(remote, i))
+			return true;
+	return false;
+}
+
 /* Makes it a call of the rank, and returns its number. */
 static uint32_t issue(struct check_slot *slot,
 		      const struct check_rpc_wait *wait)

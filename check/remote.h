@@ -29,6 +29,7 @@
 #ifndef LOCKSTEP_CHECK_REMOTE_H
 #define LOCKSTEP_CHECK_REMOTE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct check_slot;
@@ -154,6 +155,10 @@ void check_rpc_run(struct check_slot *slot, uint32_t place, int64_t now_ns);
 /* check_rpc_served records that its function has returned, or that the call was
  * refused. */
 void check_rpc_served(struct check_slot *slot, uint32_t place);
+
+/* check_rpc_runs returns whether a function that the rank serves runs, and
+ * waits for no remote call. */
+bool check_rpc_runs(const struct check_slot *slot);
 
 /* check_rpc_wait records that a thread blocks until check_rpc_wait_end(), and
  * returns the place of the wait. A thread has one wait at a time: an earlier

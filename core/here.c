@@ -10,6 +10,9 @@
 /* A process is one rank, or runs one simulation, at a time. */
 static const struct dist__world *_Atomic entered;
 
+/* Whether a simulation was the last that ran here, and is over. */
+static bool is_over;
+
 /* Whether this thread is that of the process' rank, and no other may use its
  * records. */
 static _Thread_local bool is_the_ranks;
@@ -39,9 +42,12 @@ void dist__copy_joins(void)
 
 const struct dist__world *dist__world_enter(const struct dist__world *world)
 {
+	const struct dist__world *before = atomic_exchange(&entered, world);
+
 	dist__copy_joins();
 	is_the_ranks = world != NULL;
-	return atomic_exchange(&entered, world);
+	is_over = !world && before && before->in_process;
+	return before;
 }
 
 const struct dist__world *dist__world_here(void)
@@ -98,7 +104,7 @@ bool dist__is_own(const struct dist_group *group)
 	struct dist_group **place = own();
 	const struct dist_group *other;
 
-	if (is_copied)
+	if (is_copied || is_over)
 		return false;
 	if (!place || group == *place)
 		return true;

@@ -82,13 +82,16 @@ static struct dist__sim_rank *rank_here(bool *in_program)
 	return ((struct dist__sim_actor *)actor)->rank;
 }
 
-static enum dist__sim_spot spot_of(const struct dist__sim_rank *rank)
+static enum dist__sim_spot spot_of(const struct dist__sim_rank *rank,
+				   bool in_program)
 {
 	const struct check_slot *slot;
 
 	if (!rank)
 		return DIST__SIM_ENGINE;
 	slot = &here.world->board->slots[rank->rank];
+	if (!in_program && check_rpc_runs(slot))
+		return DIST__SIM_PROGRAM;
 	return slot->state == CHECK_RANK_WAITING ? DIST__SIM_CALL
 						 : DIST__SIM_PROGRAM;
 }
@@ -126,7 +129,7 @@ static void note(int number, const siginfo_t *info, const ucontext_t *context)
 
 	watch->tally = here.world->tally;
 	watch->rank = rank ? rank->rank : -1;
-	watch->spot = spot_of(rank);
+	watch->spot = spot_of(rank, in_program);
 	watch->sender = number != DIST__SIM_LOOK_SIGNAL && info->si_code <= 0 &&
 					info->si_pid != here.process
 				? info->si_pid

@@ -52,6 +52,14 @@ jq -e '.sites[0] | .function == "crash" and .role == "culprit"' \
 expect 13 run --nproc-per-node 3 "$wrong" aborts
 expect_err 'it was in two_steps at tests/programs/endings\.c:[0-9]+'
 
+# A function that the rank serves runs without end.
+expect 12 run "${simulate[@]}" --patience 0.2 "$program" function call 1
+expect_err 'timeout: rank 1 has run for [0-9.]+ s without a call'
+expect_err 'it (is|was) in loop at tests/support/misbehave\.c:[0-9]+'
+
+# Who calls when the simulation is over is refused, and does not crash.
+expect 0 run "${simulate[@]}" "$program" late call 1
+
 # A signal from another process is no rank's fault.
 rm -f "$scratch/json"
 "$LOCKSTEP" run "${simulate[@]}" --patience 60 --json "$scratch/json" \

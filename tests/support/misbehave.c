@@ -1,6 +1,7 @@
 #include "tests/support/misbehave.h"
 
 #include <lockstep/dist.h>
+#include <lockstep/rpc.h>
 
 #include <pthread.h>
 #include <signal.h>
@@ -47,6 +48,15 @@ static void __attribute__((noinline)) fill_frame(void)
 	zero = array[0];
 }
 
+/* Of the rank that began last; at exit it may be no more. */
+static struct dist_group *world;
+
+static void call_late(void)
+{
+	if (dist_barrier(world, NULL) != DIST_ERR_INVALID_ARGUMENT)
+		abort();
+}
+
 /* Returns whether the rank shall return. */
 static bool err(const struct job *job, int rank, const char *point)
 {
@@ -70,6 +80,8 @@ static bool err(const struct job *job, int rank, const char *point)
 		zero = 7 / zero; /* bad: fpe */
 	if (is(job, "handler") && atexit(abort) == 0)
 		exit(0);
+	if (is(job, "late") && atexit(call_late) != 0)
+		abort();
 	if (is(job, "thread"))
 		pthread_exit(NULL);
 	if (is(job, "copy") && fork() > 0)
@@ -82,6 +94,31 @@ static bool err(const struct job *job, int rank, const char *point)
 		for (int i = 0; i < 1000000000; i++)
 			zero = 0; /* bad: endless */
 	return is(job, "return");
+}
+
+static void loop(void *context, struct dist_rpc_call *call)
+{
+	(void)context;
+	(void)call;
+	for (;;)
+		zero = 0; /* bad: function */
+}
+
+/* Rank 0 calls a function on the culprit that never returns. */
+static enum dist_error call_endless(const struct job *job, int rank,
+				    struct dist_group *group)
+{
+	static const struct dist_rpc_entry function = {"loop", loop, NULL};
+	static const struct dist_rpc_options options = {.functions = &function,
+							.num_functions = 1};
+	const struct dist_rpc_request request = {.to = job->culprit,
+						 .function = "loop"};
+	struct dist_rpc *rpc;
+	enum dist_error error = dist_rpc_init(group, &options, &rpc);
+
+	if (!error && rank == 0)
+		error = dist_rpc_sync(rpc, &request, NULL);
+	return error ? error : dist_rpc_shutdown(rpc, true);
 }
 
 static enum dist_error sum(struct dist_group *group, float *x)
@@ -132,7 +169,10 @@ static int run(void *arg)
 	if (left)
 		return 0;
 	error = dist_init_process_group(NULL, &group);
+	world = error ? NULL : group;
 	left = !error && err(job, rank, "call");
+	if (!error && is(job, "function"))
+		error = call_endless(job, rank, group);
 	if (!error && !left)
 		error = sum(group, x[rank]);
 	if (!error && !left)

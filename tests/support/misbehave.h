@@ -9,10 +9,10 @@
  *
  * Kinds: none, exit0, exit3, return, segv, abort, fpe, kill, overflow, endless,
  * thread (exits), handler (that aborts at exit), copy (by fork(), which goes
- * on). Points: init, before that; call, before a collective; wait, between
- * issue and wait; group, before a collective of another group, or for segv in
- * it; end, after the last call. The lines at which they happen say "bad: KIND"
- * in misbehave.c.
+ * on), late (calls at exit), function (a remote call without end). Points:
+ * init, before that; call, before a collective; wait, between issue and wait;
+ * group, before a collective of another group, or for segv in it; end, after
+ * the last call. The lines at which they happen say "bad: KIND" in misbehave.c.
  */
 int misbehave(const char *kind, const char *point, int rank);
 
