@@ -88,7 +88,7 @@ LABELLED_SRC := $(wildcard tests/programs/*.c)
 SOAK_SRC := $(wildcard tests/soak/*.c)
 BENCH_SRC := $(wildcard bench/*.c)
 # Those that need the headers of another library.
-PEER_SRC := bench/peers/mpi.c bench/peers/ucc.c bench/peers/gloo.cpp
+PEER_SRC := bench/peers/mpi.c bench/peers/smpi.c bench/peers/ucc.c bench/peers/gloo.cpp
 KINDS := $(filter-out support tsan fuzz cli programs soak,$(sort \
 	$(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))))
 TEST_SRC := $(foreach kind,$(KINDS),$(wildcard tests/$(kind)/*.c))
