@@ -77,7 +77,8 @@ static enum dist_error check_place(const struct dist__init_method *method,
 	    (method->world_size != world_size || method->rank != rank->rank))
 		return dist__refuse(
 			message,
-			"this actor is rank %d of %d, not rank %d of %d",
+			"this actor is rank %d of %d, not rank %d of %d: "
+			"--nproc-per-node, or --represent, says of how many",
 			rank->rank, world_size, method->rank,
 			method->world_size);
 	if (rank->attached)
