@@ -115,13 +115,14 @@ struct ends {
 	 * only one of earlier. A refused one ended with a call
 	 * that was refused. */
 	int64_t missing, silent, refused, failed, bereft;
+	uint32_t num_silent;
 	bool timed_out; /* one of them at least */
 	bool all_finished;
 };
 
 static struct ends ends_of(const struct check_board *board)
 {
-	struct ends ends = {-1, -1, -1, -1, -1, false, true};
+	struct ends ends = {-1, -1, -1, -1, -1, 0, false, true};
 
 	for (int64_t rank = board->world_size - 1; rank >= 0; rank--) {
 		const struct check_slot *slot = &board->slots[rank];
@@ -129,8 +130,10 @@ static struct ends ends_of(const struct check_board *board)
 
 		if (slot->state == CHECK_RANK_UNKNOWN)
 			ends.missing = rank;
-		if (!call && slot->state != CHECK_RANK_FINISHED)
+		if (!call && slot->state != CHECK_RANK_FINISHED) {
 			ends.silent = rank;
+			ends.num_silent++;
+		}
 		if (!call && check_last_refusal(slot))
 			ends.refused = rank;
 		if (call)
@@ -154,7 +157,7 @@ static void find_cause(struct check_cause *cause, const struct ends *ends)
 	if (lost)
 		*cause = (struct check_cause){
 			3, (int32_t)gone, true,
-			"left its peers, and no dump of its end"};
+			"left its peers, and no record of its end"};
 	else if (ends->failed >= 0 && ends->refused >= 0)
 		*cause = (struct check_cause){2, (int32_t)ends->refused, true,
 					      "gave up"};
@@ -178,6 +181,7 @@ struct check_verdict check_diagnose(struct check_diagnosis *d)
 	int64_t until_ns = first_timeout(d->board);
 	struct check_verdict verdict;
 	struct ends ends;
+	bool unclear;
 
 	if (d->cause.weight > 0)
 		return judge(d);
@@ -196,7 +200,13 @@ struct check_verdict check_diagnose(struct check_diagnosis *d)
 			       ? verdict
 			       : (struct check_verdict){CHECK_STATUS, -1};
 	}
+	/* A program that started the ranks ends them when one is gone: by their
+	 * records, all are. */
+	unclear = d->board->own_job && d->cause.lost && ends.refused < 0 &&
+		  ends.num_silent > 1;
 	verdict = judge(d);
+	if (unclear && verdict.kind == CHECK_LOST)
+		return (struct check_verdict){CHECK_STATUS, -1};
 	/* Who disagreed did so whenever it was. */
 	if (check_is_certain(&verdict) || until_ns == INT64_MAX)
 		return verdict;

@@ -50,7 +50,7 @@
 /* Padding of a slot, and of a board's head, to whole pages of 4 KiB: a rank can
  * map its own slot alone. */
 #define CHECK_UNUSED      528
-#define CHECK_UNUSED_HEAD 4080
+#define CHECK_UNUSED_HEAD 4072
 /* Bytes of a label, including the terminating zero. */
 #define CHECK_LABEL 112
 
@@ -285,6 +285,9 @@ struct check_board {
 	uint32_t version;
 	uint32_t world_size;
 	uint32_t slot_bytes;
+	/* Token of the job, where its ranks are processes that the program
+	 * started itself; 0: the launcher started them. */
+	uint64_t own_job;
 	char unused[CHECK_UNUSED_HEAD];
 	struct check_slot slots[];
 };

@@ -29,16 +29,12 @@ _C10D_FILE = c10d.__file__
 
 
 def _advice():
-    """How to get a verdict on ranks of which no launcher has records: those
-    that a script starts itself."""
-    notes = os.environ.get("LOCKSTEP_NOTES", "").split(":")
-    if len(notes) == 3 and notes[1] == str(os.getpid()):
+    """How to get a verdict on ranks of which no launcher has records."""
+    if "LOCKSTEP_BOARD_FD" in os.environ:
         return ""
-    if "LOCKSTEP_DUMP" in os.environ:
-        return (" (lockstep run did not start this rank; lockstep diagnose %s "
-                "has the verdict)" % os.environ["LOCKSTEP_DUMP"])
-    return (" (lockstep run did not start this rank, and has no verdict on it: "
-            "set LOCKSTEP_DUMP=FOLDER, and call lockstep diagnose FOLDER)")
+    return (" (no lockstep run has started this rank, and so nobody has a "
+            "verdict: set LOCKSTEP_DUMP=FOLDER, and call lockstep diagnose "
+            "FOLDER)")
 
 
 def _error_of(name):
@@ -743,7 +739,7 @@ def _leave():
     group = default()
     if group is None:
         return
-    if getattr(sys, "last_value", None) is not None:
+    if hook.uncaught or getattr(sys, "last_value", None) is not None:
         group.stop_waiting()
         return
     try:

@@ -12,6 +12,7 @@ import datetime
 import functools
 import importlib.util
 import inspect
+import multiprocessing.process
 import os
 import sys
 
@@ -21,16 +22,37 @@ _TARGET = "torch.distributed.distributed_c10d"
 
 # Why the program has failed, once it had ended well.
 failures = []
+# What ended a process of multiprocessing's, which shows nobody else.
+uncaught = []
 
 
 def install():
     """Registers now if torch.distributed is there, else when it comes."""
     atexit.register(_end)
+    _watch_processes()
     if _TARGET in sys.modules:
         register()
     elif not any(isinstance(finder, _Finder) and finder.target == _TARGET
                  for finder in sys.meta_path):
         when_imported(_TARGET, _prepare)
+
+
+def _watch_processes():
+    kind = multiprocessing.process.BaseProcess
+    run = kind.run
+    if hasattr(run, "__wrapped__"):
+        return
+
+    @functools.wraps(run)
+    def run_watched(self):
+        try:
+            run(self)
+        except BaseException as error:
+            if getattr(error, "code", 1):
+                uncaught.append(error)
+            raise
+
+    kind.run = run_watched
 
 
 def when_imported(target, prepare):

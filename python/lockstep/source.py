@@ -166,7 +166,8 @@ def place(frame):
     while frame is not None:
         if frame.f_globals.get("__name__") == "__main__":
             script = frame.f_code.co_filename
-            if is_users(script) or script in _TYPED:
+            if is_users(script) or (script in _TYPED and
+                                    "spawn_main" not in frame.f_globals):
                 return known, line, name_of(script), frame.f_lineno, words
         frame = frame.f_back
     return known, line, None, 0, words

@@ -99,6 +99,9 @@ static bool set_environment(const struct dist__plumbing *p, int local_rank)
 		good &= set_seconds("LOCKSTEP_KEEP_ALIVE",
 				    spec->nodes.keep_alive_ns);
 	good &= set_number("LOCKSTEP_BOARD_FD", p->board_fd);
+	unsetenv("LOCKSTEP_OWN_RANKS");
+	if (p->own_path[0])
+		good &= set_if("LOCKSTEP_OWN_RANKS", p->own_path);
 	unsetenv("LOCKSTEP_STORE_FD");
 	if (p->store_fd >= 0 && p->seat.first_rank + local_rank == 0)
 		good &= set_number("LOCKSTEP_STORE_FD", p->store_fd);

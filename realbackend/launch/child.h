@@ -33,6 +33,8 @@ struct dist__plumbing {
 	struct dist__seat seat;
 	int store_fd; /* for rank 0; -1: rank 0 is elsewhere */
 	int board_fd;
+	int own_fd;        /* of a board for ranks that the program starts */
+	char own_path[48]; /* by which they open it; empty: there is none */
 };
 
 struct dist__child {

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/wait.h"
+#include "realbackend/launch/board.h"
 
 #define PATIENCE_NS ((int64_t)5 * 1000000000)
 /* That a rank polls is said after so many times the patience. */
@@ -43,30 +44,56 @@ static uint64_t digest(const struct check_board *board)
 	return sum;
 }
 
-/* Whether a rank of this node may be stuck, rather than all compute. */
-static bool any_waits(const struct dist__workers *workers,
-		      const struct check_board *board)
+/* The records of the ranks; of those that the program started itself, if only
+ * they have some. NULL: none, or no memory. */
+static struct check_board *find_records(const struct dist__workers *workers)
 {
-	const struct check_slot *slots =
-		board->slots + workers->plumbing.seat.first_rank;
+	struct check_board *board = dist__workers_records(workers);
+	struct check_board *own = NULL;
 
-	for (int i = 0; i < workers->started; i++)
-		if (slots[i].state == CHECK_RANK_WAITING)
+	if (board && !dist__outcome_has_records(board))
+		own = dist__workers_own_records(workers);
+	if (own)
+		free(board);
+	return own ? own : board;
+}
+
+/* Those ranks of a board that run on this node. */
+struct ranks {
+	const struct check_slot *slots;
+	uint32_t first, count;
+};
+
+static struct ranks ranks_here(const struct dist__workers *workers,
+			       const struct check_board *board)
+{
+	const uint32_t first = (uint32_t)workers->plumbing.seat.first_rank;
+
+	if (board->own_job)
+		return (struct ranks){board->slots, 0, board->world_size};
+	return (struct ranks){board->slots + first, first,
+			      (uint32_t)workers->started};
+}
+
+/* Whether a rank of this node may be stuck, rather than all compute. */
+static bool any_waits(const struct ranks *here)
+{
+	for (uint32_t i = 0; i < here->count; i++)
+		if (here->slots[i].state == CHECK_RANK_WAITING)
 			return true;
 	return false;
 }
 
 /* Says which ranks of this node have polled a store for that long. Returns
  * whether any has. */
-static bool notice_polls(const struct dist__workers *workers,
-			 const struct check_board *board, int64_t now_ns,
+static bool notice_polls(const struct ranks *here, int64_t now_ns,
 			 int64_t least_ns)
 {
 	const struct check_slot *first = NULL, *slot;
 	int ranks = 0;
 
-	for (int i = 0; i < workers->started; i++) {
-		slot = &board->slots[workers->children[i].rank];
+	for (uint32_t i = 0; i < here->count; i++) {
+		slot = &here->slots[i];
 		if (check_polls(slot, now_ns) < least_ns)
 			continue;
 		first = ranks++ ? first : slot;
@@ -76,7 +103,8 @@ static bool notice_polls(const struct dist__workers *workers,
 	fprintf(stderr,
 		"lockstep: no rank here has communicated for %.3g s; rank %d "
 		"asks for key \"%s\" again and again",
-		(double)least_ns / 1e9, (int)(first - board->slots),
+		(double)least_ns / 1e9,
+		(int)(first - here->slots) + (int)here->first,
 		first->polled.key);
 	if (first->polled.site.file[0])
 		fprintf(stderr, " at %s:%d", first->polled.site.file,
@@ -110,6 +138,7 @@ void dist__hang_watchdog_ask(struct dist__hang_watchdog *watchdog,
 {
 	int64_t now_ns = dist__clock_ns();
 	struct check_board *board;
+	struct ranks here;
 	bool waits;
 	uint64_t own;
 
@@ -121,16 +150,17 @@ void dist__hang_watchdog_ask(struct dist__hang_watchdog *watchdog,
 	if (now_ns < watchdog->next_ns)
 		return;
 	watchdog->next_ns = now_ns + watchdog->patience_ns / CHECKS;
-	board = dist__workers_records(workers);
+	board = find_records(workers);
 	if (!board)
 		return;
+	here = ranks_here(workers, board);
 	own = digest(board);
-	waits = any_waits(workers, board);
+	waits = any_waits(&here);
 	if (own != watchdog->own)
 		watchdog->noticed = false;
 	else if (!watchdog->noticed &&
 		 now_ns - watchdog->since_ns >= POLLS * watchdog->patience_ns)
-		watchdog->noticed = notice_polls(workers, board, now_ns,
+		watchdog->noticed = notice_polls(&here, now_ns,
 						 POLLS * watchdog->patience_ns);
 	free(board);
 	if (own != watchdog->own) {
@@ -156,17 +186,27 @@ static bool stood_still(struct dist__hang_watchdog *watchdog,
 	return watchdog->all == before;
 }
 
+static bool has_ended(const struct dist__workers *workers,
+		      const struct check_board *board, uint32_t rank)
+{
+	uint32_t first = (uint32_t)workers->plumbing.seat.first_rank;
+
+	if (board->own_job)
+		return dist__board_is_gone(&board->slots[rank]);
+	return rank < first || rank - first >= (uint32_t)workers->started ||
+	       workers->children[rank - first].ended;
+}
+
 /* A live process that left its group may well come back; but not one that waits
  * for all others to leave it. */
 static void revive(struct check_board *board,
 		   const struct dist__workers *workers)
 {
-	for (int i = 0; i < workers->started; i++) {
-		const struct dist__child *child = &workers->children[i];
-		struct check_slot *slot = &board->slots[child->rank];
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		struct check_slot *slot = &board->slots[rank];
 
-		if (!child->ended && !slot->parting &&
-		    slot->state == CHECK_RANK_FINISHED)
+		if (slot->state == CHECK_RANK_FINISHED && !slot->parting &&
+		    !has_ended(workers, board, rank))
 			slot->state = CHECK_RANK_RUNNING;
 	}
 }
@@ -189,7 +229,7 @@ static bool are_alone(const struct dist__agent *agent,
 		      const struct dist__workers *workers,
 		      const struct check_board *board)
 {
-	if (agent->store) /* on other nodes, too */
+	if (agent->store || board->own_job) /* on other nodes, too */
 		return false;
 	for (int i = 0; i < workers->started; i++) {
 		const struct dist__child *child = &workers->children[i];

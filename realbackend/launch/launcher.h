@@ -7,7 +7,8 @@
  * MASTER_PORT, TORCHELASTIC_RESTART_COUNT, TORCHELASTIC_MAX_RESTARTS,
  * TORCHELASTIC_RUN_ID, TORCHELASTIC_USE_AGENT_STORE, TORCHELASTIC_ERROR_FILE
  * (with logs), LOCKSTEP_BACKEND, those LOCKSTEP_ variables that the job sets,
- * LOCKSTEP_BOARD_FD (the records), LOCKSTEP_STORE_PORT and, for rank 0,
+ * LOCKSTEP_BOARD_FD (the records), LOCKSTEP_OWN_RANKS (a file for those of
+ * ranks that the program starts itself), LOCKSTEP_STORE_PORT and, for rank 0,
  * LOCKSTEP_STORE_FD (the store's listening socket). MASTER_PORT is for the
  * program and kept free for rank 0. Our store listens on another port; ranks
  * use it if MASTER_PORT is still the one given (LOCKSTEP_MASTER_PORT). Both

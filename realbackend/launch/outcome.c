@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check/diagnosis.h"
 #include "check/dump.h"
 #include "check/outputs.h"
 #include "base/clock.h"
@@ -201,9 +202,21 @@ static void find_cause(struct check_cause *cause,
 		describe(best, board, cause->how, sizeof cause->how);
 }
 
+bool dist__outcome_has_records(const struct check_board *board)
+{
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		const struct check_slot *slot = &board->slots[rank];
+
+		if (slot->groups > 0 || slot->rendezvous.text[0] ||
+		    slot->state == CHECK_RANK_LOST)
+			return true;
+	}
+	return false;
+}
+
 void dist__outcome_take(struct dist__outcome *outcome,
 			const struct dist__child *children, int num_children,
-			struct check_board *board)
+			struct check_board *board, struct check_board *own)
 {
 	*outcome = (struct dist__outcome){.board = board};
 	find_cause(&outcome->cause, children, num_children, board);
@@ -222,11 +235,18 @@ void dist__outcome_take(struct dist__outcome *outcome,
 				slot->state = CHECK_RANK_FINISHED;
 		}
 	}
+	if (own && (!board || !dist__outcome_has_records(board))) {
+		outcome->board = own;
+		own = board;
+	}
+	free(own);
 }
 
 void dist__outcome_narrow(struct dist__outcome *outcome, int first, int num)
 {
-	int size = outcome->board ? (int)outcome->board->world_size : 0;
+	int size = outcome->board && !outcome->board->own_job
+			   ? (int)outcome->board->world_size
+			   : 0;
 
 	for (int rank = 0; rank < size; rank++)
 		if (rank < first || rank >= first + num)
@@ -241,20 +261,6 @@ void dist__outcome_release(struct dist__outcome *outcome)
 
 /* ---- telling ------------------------------------------------------------ */
 
-/* Whether the records say anything. If not, the program may have started ranks
- * of its own, which leave dumps of another job. */
-static bool has_records(const struct check_board *board)
-{
-	for (uint32_t rank = 0; rank < board->world_size; rank++) {
-		const struct check_slot *slot = &board->slots[rank];
-
-		if (slot->groups > 0 || slot->rendezvous.text[0] ||
-		    slot->state == CHECK_RANK_LOST)
-			return true;
-	}
-	return false;
-}
-
 /* Leaves the dumps of the ranks that are known, if somebody wants them. */
 static void save_dumps(FILE *out, const struct dist__outcome *outcome,
 		       int64_t timeout_ns)
@@ -265,7 +271,9 @@ static void save_dumps(FILE *out, const struct dist__outcome *outcome,
 				  .cause = outcome->cause};
 	bool good = true;
 
-	if (!pattern || !outcome->board || !has_records(outcome->board))
+	if (!pattern || !outcome->board ||
+	    (!outcome->board->own_job &&
+	     !dist__outcome_has_records(outcome->board)))
 		return;
 	dist__dump_stamp(&dump);
 	snprintf(dump.job, sizeof dump.job, "%ld.%lld", (long)getpid(),
@@ -300,16 +308,50 @@ static int conclude(FILE *out, const struct dist__outcome *outcome,
 	return check_conclude(out, &job, culprit);
 }
 
+/* The verdict on ranks that the program started itself: by their records alone,
+ * for nobody here knows how they ended. Only a program that failed, or does not
+ * move, gets one. False: there is nothing to say of them. */
+static bool report_own(FILE *out, const struct dist__outcome *outcome,
+		       int64_t timeout_ns, int *status)
+{
+	const struct check_cause *cause = &outcome->cause;
+	struct check_diagnosis diagnosis = {
+		.board = outcome->board,
+		.facts = {.now_ns = dist__clock_ns(),
+			  .timeout_ns = timeout_ns,
+			  .lost_rank = -1}};
+	struct check_verdict verdict;
+
+	if (cause->weight == CHECK_CAUSE_PROVED)
+		diagnosis.cause = *cause;
+	verdict = check_diagnose(&diagnosis);
+	if (cause->weight == 0 || verdict.kind == CHECK_FINE ||
+	    verdict.kind == CHECK_STATUS)
+		return false;
+	*status = conclude(out, outcome, &diagnosis.facts, verdict, NULL, NULL);
+	return true;
+}
+
 int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
 			 int64_t timeout_ns, int *culprit)
 {
+	const struct dist__outcome without = {.cause = outcome->cause,
+					      .attempt = outcome->attempt};
 	const struct check_cause *cause = &outcome->cause;
+	int status;
 	struct check_facts facts = {
 		.now_ns = dist__clock_ns(),
 		.timeout_ns = timeout_ns,
 		.nothing_moves = cause->weight == CHECK_CAUSE_PROVED,
 		.lost_rank = cause->lost ? cause->rank : -1};
 
+	if (outcome->board && outcome->board->own_job) {
+		*culprit = -1;
+		if (report_own(out, outcome, timeout_ns, &status))
+			return status;
+		save_dumps(out, outcome, timeout_ns);
+		outcome = &without;
+	}
 	memcpy(facts.lost_how, cause->how, sizeof facts.lost_how);
 	if (cause->lost && outcome->board && cause->rank >= 0)
 		facts.lost_at = outcome->board->slots[cause->rank].crash;

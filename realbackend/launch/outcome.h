@@ -12,7 +12,9 @@
 /* The state of a node when its ranks were ended, or had ended. */
 struct dist__outcome {
 	struct check_cause cause;  /* weight 0: no failure here */
-	struct check_board *board; /* a copy of the records; NULL: none */
+	struct check_board *board; /* a copy of the records; NULL: none. With
+				      own_job, the cause is none of its ranks,
+				      but the process that started them */
 	int attempt;               /* number of the round */
 };
 
@@ -26,11 +28,17 @@ bool dist__outcome_failed(const struct dist__child *child);
 bool dist__outcome_is_known(const struct dist__child *child,
 			    const struct check_board *board);
 
+/* dist__outcome_has_records returns whether the records say anything. If not,
+ * the program may have started ranks of its own. */
+bool dist__outcome_has_records(const struct check_board *board);
+
 /* dist__outcome_take examines all children of a node, and takes ownership of
- * board, a copy of their records. board may be NULL. */
+ * board, a copy of their records, and of own, that of the ranks which the
+ * program started itself, and which counts where the children have no records.
+ * Both may be NULL. */
 void dist__outcome_take(struct dist__outcome *outcome,
 			const struct dist__child *children, int num_children,
-			struct check_board *board);
+			struct check_board *board, struct check_board *own);
 
 /* dist__outcome_narrow keeps only the records of num ranks from first on; the
  * others become unknown. */

@@ -54,8 +54,7 @@ static void take(struct dist__outcome *now, const struct dist__workers *workers)
 {
 	const struct dist__seat *seat = &workers->plumbing.seat;
 
-	dist__outcome_take(now, workers->children, workers->started,
-			   dist__workers_records(workers));
+	dist__workers_take(workers, now);
 	now->attempt = seat->round;
 	dist__outcome_narrow(now, seat->first_rank, workers->started);
 }

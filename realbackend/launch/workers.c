@@ -28,6 +28,22 @@ struct check_board *dist__workers_records(const struct dist__workers *workers)
 		       : NULL;
 }
 
+struct check_board *
+dist__workers_own_records(const struct dist__workers *workers)
+{
+	return workers->plumbing.own_path[0]
+		       ? dist__board_copy_own(workers->plumbing.own_fd)
+		       : NULL;
+}
+
+void dist__workers_take(const struct dist__workers *workers,
+			struct dist__outcome *outcome)
+{
+	dist__outcome_take(outcome, workers->children, workers->started,
+			   dist__workers_records(workers),
+			   dist__workers_own_records(workers));
+}
+
 /* ---- ending ------------------------------------------------------------- */
 
 static void signal_all(struct dist__workers *workers, int number)
@@ -49,9 +65,7 @@ void dist__workers_end(struct dist__workers *workers, int number)
 		return;
 	/* The records are taken before the survivors are made to write more. */
 	if (workers->phase < DIST__WORKERS_ENDING) {
-		dist__outcome_take(&workers->outcome, workers->children,
-				   workers->started,
-				   dist__workers_records(workers));
+		dist__workers_take(workers, &workers->outcome);
 		workers->stopped = workers->outcome.cause.weight == 0;
 		enter(workers, DIST__WORKERS_ENDING, MERCY_NS);
 	}
@@ -144,9 +158,7 @@ static void finish(struct dist__workers *workers)
 	if (workers->phase >= DIST__WORKERS_ENDING)
 		signal_all(workers, SIGKILL);
 	else
-		dist__outcome_take(&workers->outcome, workers->children,
-				   workers->started,
-				   dist__workers_records(workers));
+		dist__workers_take(workers, &workers->outcome);
 	dist__guardian_forget(workers->plumbing.guardian);
 	for (int i = 0; i < workers->started; i++)
 		dist__child_reap(&workers->children[i]);
@@ -238,6 +250,10 @@ static int prepare(struct dist__workers *workers)
 	if (dist__memory_file_full(p->board_fd, elsewhere, sizeof elsewhere))
 		fprintf(stderr, "lockstep: %s\n", elsewhere);
 	workers->world_size = p->seat.world_size;
+	/* Ranks on other nodes cannot open it. */
+	if (p->seat.num_nodes == 1)
+		p->own_fd =
+			dist__board_open_own(p->own_path, sizeof p->own_path);
 	if (!dist__streams_begin(p->streams, p->seat.round))
 		return complain("make a folder for logs");
 	return DIST_EXIT_OK;
@@ -283,6 +299,9 @@ void dist__workers_release(struct dist__workers *workers)
 			close(workers->children[i].notes_fd);
 	if (workers->world_size)
 		close(workers->plumbing.board_fd);
+	if (workers->plumbing.own_path[0])
+		close(workers->plumbing.own_fd);
+	workers->plumbing.own_path[0] = '\0';
 	free(workers->children);
 	workers->world_size = 0;
 	workers->children = NULL;

@@ -80,6 +80,15 @@ void dist__workers_look(struct dist__workers *workers,
  * caller frees; NULL: none, or no memory. */
 struct check_board *dist__workers_records(const struct dist__workers *workers);
 
+/* dist__workers_own_records does so of the ranks that the program started
+ * itself (board.h). */
+struct check_board *
+dist__workers_own_records(const struct dist__workers *workers);
+
+/* dist__workers_take examines the ranks as they are now. */
+void dist__workers_take(const struct dist__workers *workers,
+			struct dist__outcome *outcome);
+
 /* dist__workers_release frees what is left of the last round. */
 void dist__workers_release(struct dist__workers *workers);
 

@@ -117,6 +117,17 @@ static struct check_slot *find_slot(const struct dist__environment *e)
 		       : NULL;
 }
 
+/* Where this rank has its records if the program started it itself. */
+static struct check_slot *find_own_slot(const struct dist__environment *e,
+					uint64_t job)
+{
+	const char *path = dist__variable("LOCKSTEP_OWN_RANKS");
+
+	return path ? dist__board_join_own(path, job, e->rank,
+					   (uint32_t)e->world_size)
+		    : NULL;
+}
+
 /* Whether a process that the launcher started forked this one. */
 static bool is_forked(void)
 {
@@ -331,6 +342,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 	struct keep *keep = calloc(1, sizeof *keep);
 	struct dist__environment e;
 	struct check_slot *slot;
+	bool watched;
 	enum dist_error error;
 
 	if (!keep)
@@ -346,6 +358,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 		return error;
 	}
 	slot = find_slot(&e);
+	watched = slot != NULL;
 	error = attach_as(&e, options->backend, keep, place, message);
 	if (error) {
 		keep_free(keep);
@@ -354,6 +367,8 @@ static enum dist_error attach(const struct dist_init_options *options,
 	if (kept && kept->has_left) /* else a group of this process lives */
 		keep_free(kept);
 	kept = keep;
+	if (!slot)
+		slot = find_own_slot(&e, keep->token);
 	if (!slot && (!started.slot || is_forked()))
 		error = open_dumper(&e, options->backend, keep, message);
 	if (error) {
@@ -369,7 +384,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 	place->profile = &keep->profile;
 	place->nodes = keep->nodes;
 	place->slot = own = slot ? slot : &keep->slot;
-	place->watched = slot != NULL;
+	place->watched = watched;
 	/* Python's own handlers say more of its ranks. */
 	if (slot && !dist__variable("LOCKSTEP_NOTES"))
 		dist__crash_watch(slot);

@@ -54,28 +54,46 @@ wait_for asked || fail "no stacks: $(cat "$scratch/err")"
 kill "$job"
 wait "$job"
 
-# ---- ranks that the script starts itself, of which we have no records
+# ---- ranks that the script starts itself
 
-cat >"$scratch/forks.py" <<-'SCRIPT'
+cat >"$scratch/own.py" <<-'SCRIPT'
 	import sys, torch, torch.distributed as dist, torch.multiprocessing as mp
-	def work(rank):
-	    dist.init_process_group("gloo", init_method="file://" + sys.argv[1],
+	def work(rank, how, file):
+	    dist.init_process_group("gloo", init_method="file://" + file,
 	                            rank=rank, world_size=2)
-	    if len(sys.argv) > 2:
+	    if how == "differ":
 	        dist.all_reduce(torch.ones(1 + rank))
-	    dist.barrier() if rank == 0 else dist.recv(torch.ones(1), 0)
-	context = mp.get_context("fork")
-	ranks = [context.Process(target=work, args=(rank,)) for rank in range(2)]
-	[rank.start() for rank in ranks]
-	[rank.join() for rank in ranks]
-	sys.exit(ranks[0].exitcode)
+	    elif how == "raise" and rank == 1:
+	        raise ValueError("bad data")
+	    elif how == "hang":
+	        dist.barrier() if rank == 0 else dist.recv(torch.ones(1), 0)
+	    dist.barrier()
+	    dist.destroy_process_group()
+	if __name__ == "__main__":
+	    how, start, file = sys.argv[1:]
+	    if start == "spawn":
+	        mp.spawn(work, (how, file), nprocs=2)
+	        sys.exit(how == "exit")
+	    context = mp.get_context("fork")
+	    ranks = [context.Process(target=work, args=(rank, how, file))
+	             for rank in range(2)]
+	    [rank.start() for rank in ranks]
+	    [rank.join() for rank in ranks]
+	    sys.exit(any(rank.exitcode for rank in ranks))
 SCRIPT
-expect 1 run --timeout 5 --dump "$scratch/forked" "$scratch/forks.py" \
-	"$scratch/file"
-expect_err 'lockstep run did not start this rank; lockstep diagnose '
+own=(run --nproc-per-node 1)
+expect 0 "${own[@]}" "$scratch/own.py" well spawn "$scratch/file1"
+expect 1 "${own[@]}" "$scratch/own.py" exit spawn "$scratch/file2"
+expect_err '^lockstep: rank 0 exited with status 1'
+expect 10 "${own[@]}" "$scratch/own.py" differ spawn "$scratch/file3"
+expect_err '^  rank 1 called all_reduce\(sum, float32, 2\) at .*/own.py:6$'
+export LOCKSTEP_PATIENCE=1
+expect 11 "${own[@]}" --dump "$scratch/forked" "$scratch/own.py" hang fork \
+	"$scratch/file4"
+expect_err '^  rank 1 waits in recv\(src 0, .* at .*/own.py:10'
 expect 11 diagnose "$scratch/forked"
-expect_err 'rank 1 waits in recv\(src 0, .* at .*/forks.py:7'
-expect 1 run "$scratch/forks.py" "$scratch/file2" differ
-expect_err 'disagree about the operation \(lockstep run did not start this rank, and has no verdict on it: set LOCKSTEP_DUMP'
+expect_err '^  rank 1 waits in recv\(src 0, .* at .*/own.py:10'
+expect 13 "${own[@]}" "$scratch/own.py" raise fork "$scratch/file5"
+expect_err '^lockstep: rank lost: rank 1 left its peers'
 
 finish

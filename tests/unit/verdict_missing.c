@@ -216,3 +216,27 @@ Test(verdict_missing, dumps_tell_the_same)
 	check_diagnosis_release(&diagnosis);
 	free(board);
 }
+
+Test(verdict_missing, who_ended_ranks_of_its_own_is_not_guessed)
+{
+	struct check_diagnosis diagnosis = {.board = board};
+	uint32_t number;
+
+	/* Rank 3 left, rank 2 was ended for that before it saw it. */
+	for (uint32_t rank = 0; rank < RANKS; rank++) {
+		board->slots[rank].state = CHECK_RANK_RUNNING;
+		check_join(&board->slots[rank], 0, 0);
+	}
+	for (uint32_t rank = 0; rank < 2; rank++) {
+		number = board_add(board, rank, "barrier", 10,
+				   (struct check_call){.peer = -1, .tag = -1});
+		check_end(&board->slots[rank], number, DIST_ERR_PEER_LOST, 1);
+	}
+	diagnosis.facts.lost_rank = -1;
+	board->own_job = 1;
+	cr_expect(check_diagnose(&diagnosis).kind == CHECK_STATUS);
+	diagnosis.cause.weight = 0;
+	board->slots[2].state = CHECK_RANK_FINISHED;
+	cr_expect(check_diagnose(&diagnosis).kind == CHECK_LOST);
+	cr_expect(diagnosis.facts.lost_rank == 3);
+}
