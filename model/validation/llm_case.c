@@ -220,16 +220,19 @@ static enum llm_software software_of(const struct llm_row *row)
 
 /* PyTorch's own attention is FlashAttention 2 (torchtitan, FMS; nanotron by
  * flash-attn), and so was NeMo's until Transformer Engine preferred cuDNN on
- * Hopper (github.com/NVIDIA/NeMo, pull request 9188). */
+ * Hopper (github.com/NVIDIA/NeMo, pull request 9188). InternEvo's figures are
+ * as old as its first commit, fa7337b of July 2023, whose doc/install.md has
+ * flash-attention 1.0.5. */
 static enum llm_attention_library library_of(const struct llm_row *row,
 					     bool old)
 {
-	static const char *const flash[] = {"torchtitan", "fms", "nanotron",
-					    "InternEvo"};
+	static const char *const flash[] = {"torchtitan", "fms", "nanotron"};
 
 	for (size_t i = 0; i < sizeof flash / sizeof *flash; i++)
 		if (dist__begins(row->framework, flash[i]))
 			return LLM_FLASH_2;
+	if (dist__begins(row->framework, "InternEvo"))
+		return LLM_FLASH_1;
 	if (dist__begins(row->framework, "llm-foundry"))
 		return has(row->overlap, "flash") ? LLM_FLASH_2 : LLM_FLASH_1;
 	if (dist__begins(row->version, "NeMo 24.03"))
@@ -240,12 +243,13 @@ static enum llm_attention_library library_of(const struct llm_row *row,
 /* What frameworks do: Megatron-DeepSpeed of 2022 overlaps nothing, knows
  * neither sequence parallelism nor fused attention; nanotron overlaps nothing
  * of data parallelism; InternEvo's tensor parallelism is without sequence
- * parallelism (configs/7B_sft.py of 2023); FSDP2 sums gradients in float32,
- * FMS, InternEvo (internlm/solver/optimizer/hybrid_zero_optim.py: an
- * all-reduce) and NVIDIA's performance recipes (grad_reduce_in_fp32=False) in
- * 16 bits; Megatron's experts are not divided by tensor parallelism. AutoModel
- * sums gradients late (defer_fsdp_grad_sync), but its recipes of dense models
- * do not; it and torchtitan have FSDP2. */
+ * parallelism (configs/7B_sft.py of 2023), its gate eager
+ * (internlm/model/linear.py); FSDP2 sums gradients in float32, FMS, InternEvo
+ * (internlm/solver/optimizer/hybrid_zero_optim.py: an all-reduce) and NVIDIA's
+ * performance recipes (grad_reduce_in_fp32=False) in 16 bits; Megatron's
+ * experts are not divided by tensor parallelism. AutoModel sums gradients late
+ * (defer_fsdp_grad_sync), but its recipes of dense models do not; it and
+ * torchtitan have FSDP2. */
 static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 {
 	const struct llm_row *row = made->row;
@@ -285,11 +289,12 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 			    !has(row->overlap, "HybridEP") &&
 			    !(recipe && (is(recipe->dispatcher, "hybridep") ||
 					 is(recipe->dispatcher, "deepep")));
-	l->whole_sums = dist__begins(row->framework, "InternEvo");
 	if (dist__begins(row->framework, "nanotron"))
 		l->overlap_grad = l->overlap_param = false;
-	if (dist__begins(row->framework, "InternEvo"))
-		l->sequence = false;
+	if (dist__begins(row->framework, "InternEvo")) {
+		l->whole_sums = true;
+		l->sequence = l->fused_kernels = false;
+	}
 	if (old || dist__begins(row->framework, "fms") ||
 	    dist__begins(row->framework, "InternEvo") ||
 	    (tuned && !dist__begins(row->version, "20")))

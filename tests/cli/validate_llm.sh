@@ -66,6 +66,12 @@ jq -e '.all[0] | .rows == 216 and .median <= 0.08 and .p90 <= 0.20 and
 	.p90 < .no_skill_p90' "$scratch/out" >/dev/null ||
 	fail "$(jq -c '.all' "$scratch/out")"
 
+# Its attention is older than FlashAttention 2, its gate eager.
+expect 0 validate --llm internevo-7b-a100 --json
+jq -e '.all[0] | .rows == 24 and .median < .no_skill_median and
+	.p90 < .no_skill_p90' "$scratch/out" >/dev/null ||
+	fail "$(jq -c '.all' "$scratch/out")"
+
 # Of one GPU each, with a loss in chunks: all but one fit.
 expect 0 validate --llm llmq --tsv "$scratch/llmq.tsv"
 all_fit 28 "$scratch/llmq.tsv" 1
