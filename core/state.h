@@ -104,7 +104,7 @@ static inline void dist__call_begin(struct dist_group *group)
  * and so may begin no other. */
 static inline bool dist__is_inside(const struct dist_group *group)
 {
-	return group->root->inside > 0 && !group->root->threads;
+	return !group->root->threads && group->root->inside > 0;
 }
 
 /* dist__refuse_inside refuses the call `name` for that. */
