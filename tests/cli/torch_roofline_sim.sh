@@ -18,7 +18,7 @@ cmp -s "$scratch/out1" "$scratch/out2" || fail 'two runs print otherwise'
 cmp -s "$scratch/trace1" "$scratch/trace2" || fail 'two runs, two traces'
 grep -q '"forward 3"' "$scratch/trace1" || fail 'no module in the trace'
 grep -q '"backward 3"' "$scratch/trace1" || fail 'no backward in the trace'
-grep -q 'rank 0 on A100 SXM 80GB: a step takes ' "$scratch/err" ||
+grep -q 'rank 0 on A100 SXM 80GB: a step takes .* of 80 GiB$' "$scratch/err" ||
 	fail "no summary: $(cat "$scratch/err")"
 # 6 x 3 products of 8192 x 2048 x 2048 in float32 at 0.9 of 19.5 TFLOP/s.
 awk -v ms="$alone" 'BEGIN {
@@ -60,7 +60,7 @@ grep -q "^lockstep: --compute: GPU 'abacus': expected one of A10, " \
 	"$scratch/err" || fail "of an unknown GPU: $(cat "$scratch/err")"
 
 # Small values go on through tensor parallelism, whose results are waited for at
-# their first use.
+# their first use. The rank that needs most is told, whatever is reset.
 code='import torch, torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor.parallel import *
@@ -71,10 +71,14 @@ parallelize_module(model, init_device_mesh("cpu", (2,)),
 x = torch.full((2, 8), 3.)
 y = x + 0 * model(x)
 print("sum", y.sum().item())
+torch.empty(dist.get_rank() * 90 << 30, dtype=torch.uint8, device="cuda")
+torch.cuda.reset_peak_memory_stats()
 dist.destroy_process_group()'
 expect 0 run --backend sim --platform star-8 --nproc-per-node 2 \
 	--compute roofline:a100 "$python" -c "$code"
 expect_out '^sum 48\.0$'
+expect_err 'rank 0 on .*peak memory 0\.00 GB of 80 GiB; the most, 96.64 GB, on rank 1$'
+expect_err 'does not fit: rank 1 needs more memory than the GPU has$'
 
 # A table says what modules and operations take: a module's row stands for all
 # in it, forward and backward; so does recomputing it.

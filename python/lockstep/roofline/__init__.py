@@ -74,7 +74,7 @@ class Run:
     @property
     def peak(self):
         """Bytes of device memory, at most at one time."""
-        return self.mode.memory.peak
+        return max(self.mode.memory.before, self.mode.memory.peak)
 
     def step_ns(self):
         """Of the last step of an optimizer: from the end of the one before;

@@ -132,7 +132,7 @@ def install(patch, mode):
         device.synchronize()
 
     def reset_peak(which=None):
-        memory.peak = memory.used
+        memory.reset_peak()
 
     def properties(which=None):
         major, minor = capability()

@@ -29,7 +29,8 @@ class Memory:
         self.alive = set()  # serials
         self.serials = itertools.count(1)
         self.used = 0
-        self.peak = 0
+        self.peak = 0  # since the script last reset it
+        self.before = 0  # the peak until then
 
     def entry(self, tensor):
         """The entry of a fake tensor's storage, made where there is none."""
@@ -59,8 +60,12 @@ class Memory:
         if entry.on_gpu:
             self.used -= entry.size
 
+    def reset_peak(self):
+        self.before = max(self.before, self.peak)
+        self.peak = self.used
+
     def clear(self):
         """Takes everything off the device."""
         for entry in self.entries.values():
             entry.on_gpu = False
-        self.used = self.peak = 0
+        self.used = self.peak = self.before = 0

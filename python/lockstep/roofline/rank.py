@@ -2,7 +2,9 @@
 table:FILE for what computing takes there."""
 
 import atexit
+import fcntl
 import os
+import struct
 import sys
 
 from . import Run, Unknown, catalogue
@@ -66,27 +68,68 @@ def check():
     return chosen is not None
 
 
-def join():
-    """Puts the calling process on its GPU until it ends."""
+class Ends:
+    """What ranks say as they end, in memory that they share: made before they
+    are forked."""
+
+    record = struct.Struct("=?qq")  # whether it has ended, peak, step_ns
+
+    def __init__(self, ranks):
+        self.fd = os.memfd_create("lockstep-ends")
+        os.truncate(self.fd, ranks * self.record.size)
+
+    def add(self, rank, peak, step_ns):
+        """Of a rank that ends. Returns what all have said, (peak, step_ns) by
+        rank, to the last one, and None to others."""
+        fd, size = self.fd, self.record.size
+        fcntl.lockf(fd, fcntl.LOCK_EX)
+        os.pwrite(fd, self.record.pack(True, peak, step_ns), rank * size)
+        ends = list(self.record.iter_unpack(
+            os.pread(fd, os.fstat(fd).st_size, 0)))
+        fcntl.lockf(fd, fcntl.LOCK_UN)
+        return ([end[1:] for end in ends] if all(end[0] for end in ends)
+                else None)
+
+
+def join(rank, ends):
+    """Puts the calling process, rank of those that share ends, on its GPU until
+    it ends."""
     chosen = choose()
     if chosen is None:
         return
     run = Run(chosen[0], Clock(), table=chosen[1])
     run.__enter__()
-    atexit.register(leave, run)
+    atexit.register(leave, run, rank, ends)
 
 
-def leave(run):
+def leave(run, rank, ends):
     run.mode.settle()
     run.device.synchronize()
-    if os.environ.get("RANK", "0") != "0":
-        return
-    step, table = run.step_ns(), run.mode.table
-    took = "" if step is None else "a step takes %.3f ms, " % (step / 1e6)
-    print(
-        "lockstep: rank 0 on %s: %speak memory %.2f GB of %.0f GiB"
-        % (run.gpu.name, took, run.peak / 1e9, run.gpu.memory / 2**30),
-        file=sys.stderr,
-    )
-    for text in table.warnings() if table is not None else ():
-        print("lockstep: warning: " + text, file=sys.stderr)
+    table = run.mode.table
+    if rank == 0 and table is not None:
+        for text in table.warnings():
+            print("lockstep: warning: " + text, file=sys.stderr)
+    all_ends = ends.add(rank, run.peak, run.step_ns() or 0)
+    if all_ends is not None:
+        for text in summary(run.gpu, all_ends):
+            print("lockstep: " + text, file=sys.stderr)
+
+
+def summary(gpu, ends):
+    """Lines about ranks on gpu. ends: (peak, step_ns; 0: none) by rank."""
+    peaks = [peak for peak, _ in ends]
+    most = max(peaks)
+    first, highest = ("%.2f GB" % (peak / 1e9) for peak in (peaks[0], most))
+    step_ns = ends[0][1]
+    yield "rank 0 on %s: %speak memory %s of %.0f GiB%s" % (
+        gpu.name,
+        "a step takes %.3f ms, " % (step_ns / 1e6) if step_ns else "",
+        first, gpu.memory / 2**30,
+        "; the most, %s, on rank %d" % (highest, peaks.index(most))
+        if highest != first else "")
+    too_large = [rank for rank, peak in enumerate(peaks) if peak > gpu.memory]
+    if too_large:
+        yield "does not fit: %s memory than the GPU has" % (
+            "rank %d needs more" % too_large[0] if len(too_large) == 1 else
+            "%d ranks need more, from rank %d on," % (
+                len(too_large), too_large[0]))

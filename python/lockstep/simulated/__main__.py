@@ -79,7 +79,7 @@ def _prepare(words):
     eager.install()
 
 
-def _become(rank, ranks, local):
+def _become(rank, ranks, local, ends):
     """Makes this process, a fork, a rank."""
     seat.die_with_parent()
     place = {"RANK": rank, "LOCAL_RANK": rank % local, "ROLE_RANK": rank,
@@ -92,7 +92,7 @@ def _become(rank, ranks, local):
     clock.install()
     if "torch" in sys.modules:
         spawn.install()
-        rank_on_gpu.join()
+        rank_on_gpu.join(rank, ends)
 
 
 def _run_script(path):
@@ -190,11 +190,11 @@ def main(words):
     sys.stdout.flush()
     sys.stderr.flush()
     _write_lines()
-    pids = []
+    ends, pids = rank_on_gpu.Ends(ranks), []
     for rank in range(ranks):
         pid = os.fork()
         if pid == 0:
-            _become(rank, ranks, local)
+            _become(rank, ranks, local, ends)
             has_refused = spawn.become_owner()
             status = _run(words)
             if not status and has_refused():
