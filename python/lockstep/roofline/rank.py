@@ -129,7 +129,7 @@ def summary(gpu, ends):
         if highest != first else "")
     too_large = [rank for rank, peak in enumerate(peaks) if peak > gpu.memory]
     if too_large:
-        yield "does not fit: %s memory than the GPU has" % (
-            "rank %d needs more" % too_large[0] if len(too_large) == 1 else
-            "%d ranks need more, from rank %d on," % (
+        yield "does not fit: %s more memory than the GPU has" % (
+            "rank %d needs" % too_large[0] if len(too_large) == 1 else
+            "%d ranks, the first is rank %d, need" % (
                 len(too_large), too_large[0]))
