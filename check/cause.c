@@ -40,6 +40,11 @@ struct check_verdict check_judge_failed(const struct check_board *board,
 	return (struct check_verdict){CHECK_FAILED, rank};
 }
 
+int64_t check_endless(const struct check_cause *cause, int64_t timeout_ns)
+{
+	return cause->weight == CHECK_CAUSE_STOPPED ? timeout_ns : 0;
+}
+
 struct check_verdict check_judge_cause(const struct check_board *board,
 				       const struct check_facts *facts,
 				       const struct check_cause *cause)
@@ -55,6 +60,8 @@ struct check_verdict check_judge_cause(const struct check_board *board,
 		return board ? check_judge_end(board, facts) : verdict;
 	if (board)
 		verdict = check_judge(board, facts);
+	if (cause->weight == CHECK_CAUSE_STOPPED && !check_is_certain(&verdict))
+		verdict = (struct check_verdict){CHECK_TIMEOUT, cause->rank};
 	if (verdict.kind == CHECK_FINE && board && cause->weight == 1)
 		verdict = check_judge_left(board);
 	if (verdict.kind == CHECK_FINE)

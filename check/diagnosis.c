@@ -169,6 +169,7 @@ static void find_cause(struct check_cause *cause, const struct ends *ends)
 static struct check_verdict judge(struct check_diagnosis *d)
 {
 	d->facts.nothing_moves = d->cause.weight == CHECK_CAUSE_PROVED;
+	d->facts.endless_ns = check_endless(&d->cause, d->facts.timeout_ns);
 	d->facts.lost_rank = d->cause.lost ? d->cause.rank : -1;
 	memcpy(d->facts.lost_how, d->cause.how, sizeof d->facts.lost_how);
 	if (d->cause.lost)

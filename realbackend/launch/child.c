@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #endif
 
+#include "base/clock.h"
 #include "realbackend/launch/guardian.h"
 #include "realbackend/launch/python_notes.h"
 #include "realbackend/launch/signals.h"
@@ -235,9 +236,17 @@ void dist__child_look(struct dist__child *child)
 
 	if (child->ended || !child->pid ||
 	    waitid(P_PID, (id_t)child->pid, &info,
-		   WEXITED | WNOHANG | WNOWAIT) != 0 ||
-	    info.si_pid != child->pid)
+		   WEXITED | WSTOPPED | WNOHANG | WNOWAIT) != 0)
 		return;
+	if (info.si_pid != child->pid) {
+		child->stopped_ns = 0;
+		return;
+	}
+	if (info.si_code == CLD_STOPPED) {
+		if (!child->stopped_ns)
+			child->stopped_ns = dist__clock_ns();
+		return;
+	}
 	child->ended = true;
 	child->by_signal = info.si_code != CLD_EXITED;
 	child->code = info.si_status;

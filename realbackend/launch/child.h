@@ -46,6 +46,8 @@ struct dist__child {
 	bool ended;     /* a zombie until it is reaped */
 	bool by_signal; /* ended by signal `code`; else with status `code` */
 	int code;
+	int64_t stopped_ns; /* when it was first seen stopped by a signal, and
+			       not to go on; 0: it is not */
 	struct timespec ended_at; /* of CLOCK_REALTIME */
 	struct dist__relay outputs[2];
 	int notes_fd;       /* of a rank in Python; -1: none */
@@ -56,8 +58,8 @@ struct dist__child {
 bool dist__child_start(struct dist__child *child, int local_rank,
 		       const struct dist__plumbing *plumbing);
 
-/* dist__child_look checks whether it has ended, and how, without reaping it: so
- * no other process or group gets its number. */
+/* dist__child_look checks whether it has ended, and how, or is stopped, without
+ * reaping it: so no other process or group gets its number. */
 void dist__child_look(struct dist__child *child);
 
 /* dist__child_starved returns for how long it was ready to run and had no

@@ -233,6 +233,9 @@ void dist__outcome_take(struct dist__outcome *outcome,
 				 ((child->code == 0 && !slot->overlooked) ||
 				  slot->state != CHECK_RANK_WAITING))
 				slot->state = CHECK_RANK_FINISHED;
+			else if (!child->ended && child->stopped_ns &&
+				 slot->state == CHECK_RANK_FINISHED)
+				slot->state = CHECK_RANK_RUNNING;
 		}
 	}
 	if (own && (!board || !dist__outcome_has_records(board))) {
@@ -343,6 +346,7 @@ int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
 		.now_ns = dist__clock_ns(),
 		.timeout_ns = timeout_ns,
 		.nothing_moves = cause->weight == CHECK_CAUSE_PROVED,
+		.endless_ns = check_endless(cause, timeout_ns),
 		.lost_rank = cause->lost ? cause->rank : -1};
 
 	if (outcome->board && outcome->board->own_job) {

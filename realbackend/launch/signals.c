@@ -46,7 +46,7 @@ bool dist__signals_catch(struct dist__signals *signals, const int *numbers,
 	pipe_end = ends[1];
 	memset(&action, 0, sizeof action);
 	action.sa_handler = on_signal;
-	action.sa_flags = SA_RESTART | SA_NOCLDSTOP;
+	action.sa_flags = SA_RESTART;
 	sigfillset(&action.sa_mask);
 	for (int i = 0; i < count; i++) {
 		signals->numbers[i] = numbers[i];

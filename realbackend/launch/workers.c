@@ -113,10 +113,8 @@ void dist__workers_poll(const struct dist__workers *workers, struct pollfd *fds)
 
 int64_t dist__workers_deadline(const struct dist__workers *workers)
 {
-	return dist__workers_busy(workers) &&
-			       workers->phase != DIST__WORKERS_RUNNING
-		       ? workers->phase_ends_ns
-		       : DIST_TIMEOUT_NEVER;
+	return dist__workers_busy(workers) ? workers->phase_ends_ns
+					   : DIST_TIMEOUT_NEVER;
 }
 
 /* The longest time that a rank has had no processor since settling began. */
@@ -165,6 +163,42 @@ static void finish(struct dist__workers *workers)
 	workers->phase = DIST__WORKERS_GONE;
 }
 
+/* When the ranks that are left, all of which a signal has stopped, have been so
+ * for as long as a call may take; never, if one of them runs. */
+static int64_t find_end_of_stop(const struct dist__workers *workers)
+{
+	int64_t timeout_ns = workers->plumbing.spec->timeout_ns;
+	int64_t since_ns = 0;
+
+	for (int i = 0; i < workers->started; i++) {
+		const struct dist__child *child = &workers->children[i];
+
+		if (!child->ended && !child->stopped_ns)
+			return DIST_TIMEOUT_NEVER;
+		if (!child->ended && child->stopped_ns > since_ns)
+			since_ns = child->stopped_ns;
+	}
+	if (timeout_ns <= 0)
+		timeout_ns = DIST_TIMEOUT_DEFAULT;
+	return timeout_ns < DIST_TIMEOUT_NEVER - since_ns
+		       ? since_ns + timeout_ns
+		       : DIST_TIMEOUT_NEVER;
+}
+
+/* Ends the ranks, all of which a signal has stopped. */
+static void end_stopped(struct dist__workers *workers)
+{
+	const struct dist__child *child = workers->children;
+	struct check_cause cause = {.weight = CHECK_CAUSE_STOPPED};
+
+	while (child->ended)
+		child++;
+	cause.rank = child->rank;
+	snprintf(cause.how, sizeof cause.how,
+		 "a signal has stopped its process");
+	dist__workers_condemn(workers, &cause);
+}
+
 /* Looks for ranks that have ended; returns how many are left. */
 static int look_at_children(struct dist__workers *workers)
 {
@@ -185,6 +219,8 @@ static int look_at_children(struct dist__workers *workers)
 		clear |= dist__outcome_is_known(child, board);
 	}
 	free(board);
+	if (workers->phase == DIST__WORKERS_RUNNING)
+		workers->phase_ends_ns = find_end_of_stop(workers);
 	if (!failed || workers->phase >= DIST__WORKERS_ENDING)
 		return left;
 	if (clear || left == 0)
@@ -208,6 +244,8 @@ static void check_phase(struct dist__workers *workers)
 			return;
 		}
 		dist__workers_end(workers, SIGTERM);
+	} else if (workers->phase == DIST__WORKERS_RUNNING) {
+		end_stopped(workers);
 	} else {
 		signal_all(workers, SIGKILL);
 		enter(workers, DIST__WORKERS_KILLING, DIST_TIMEOUT_NEVER);
@@ -272,7 +310,7 @@ int dist__workers_start(struct dist__workers *workers,
 	status = prepare(workers);
 	/* What is buffered would come out once more in every child. */
 	fflush(NULL);
-	enter(workers, DIST__WORKERS_RUNNING, 0);
+	enter(workers, DIST__WORKERS_RUNNING, DIST_TIMEOUT_NEVER);
 	while (!status && workers->started < p->spec->nproc &&
 	       workers->phase == DIST__WORKERS_RUNNING) {
 		if (dist__child_start(&workers->children[workers->started],

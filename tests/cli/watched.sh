@@ -52,6 +52,17 @@ jq -e '.sites[0] | .function == "crash" and .role == "culprit"' \
 expect 13 run --nproc-per-node 3 "$wrong" aborts
 expect_err 'it was in two_steps at tests/programs/endings\.c:[0-9]+'
 
+# One that a signal has stopped, when the others have ended, is waited for as
+# long as a call may take.
+stopped='timeout: rank 1 has run for 0.3 s without a call: a signal has stopped its process'
+expect 12 run --nproc-per-node 3 --timeout 0.3 --json "$scratch/json" \
+	--dump "$scratch/stopped" "$program" stop end 1
+expect_err "$stopped"
+jq -e '.verdict == "timeout" and .culprits == [1]' "$scratch/json" >/dev/null ||
+	fail "stopped: $(<"$scratch/json")"
+expect 12 diagnose "$scratch/stopped"
+expect_err "$stopped"
+
 # A function that the rank serves runs without end.
 expect 12 run "${simulate[@]}" --patience 0.2 "$program" function call 1
 expect_err 'timeout: rank 1 has run for [0-9.]+ s without a call'
