@@ -13,7 +13,7 @@ packages_for() {
 			gnuplot-nox fonts-dejavu-core
 		;;
 	test)
-		echo libcriterion-dev jq libxml2-utils iproute2 locales \
+		echo libcriterion-dev jq libxml2-utils iproute2 locales procps \
 			openmpi-bin mpich
 		;;
 	peers)
