@@ -103,13 +103,24 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 	return error;
 }
 
+bool dist__is_inside_too(struct dist_group *root)
+{
+	struct dist__transport *transport = root->place.transport;
+	const struct dist__lane_ops *lanes =
+		transport ? transport->ops->lanes : NULL;
+
+	if (lanes && lanes->here(transport))
+		return true;
+	root->many = true;
+	return false;
+}
+
 enum dist_error dist__refuse_inside(struct dist_group *group, const char *name)
 {
 	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
 			  "%s: the rank is in another call, or jumped out of "
-			  "it: a signal handler, a function that serves a "
-			  "remote call, and a second thread "
-			  "(dist_allow_threads) call only between calls",
+			  "it: a signal handler, or a function that serves a "
+			  "remote call, may call only between calls",
 			  name);
 }
 

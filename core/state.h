@@ -51,7 +51,9 @@ struct dist_group {
 	struct dist__label label;      /* of the current call */
 	bool untimed;                  /* it takes no simulated time */
 	unsigned calls;                /* threads that are in one */
-	unsigned inside;               /* root's: the same, of all its groups */
+	unsigned inside;  /* root's: the same, of all its groups, */
+	pthread_t caller; /* the thread that came first, */
+	bool many;        /* and whether others came meanwhile */
 	struct dist__call_cache
 		*call_cache; /* earlier calls, by line; or NULL */
 	bool *missing;   /* at the last monitored barrier, by rank; or NULL */
@@ -97,14 +99,24 @@ static inline void dist__rank_unlock(const struct dist_group *group)
 static inline void dist__call_begin(struct dist_group *group)
 {
 	group->calls++;
-	group->root->inside++;
+	if (group->root->inside++ == 0)
+		group->root->caller = pthread_self();
 }
 
-/* dist__is_inside returns whether a rank of one thread is in a call already,
- * and so may begin no other. */
+/* Whether a thread is in a call of a rank of which another thread is. */
+bool dist__is_inside_too(struct dist_group *root);
+
+/* dist__is_inside returns whether a call would begin in a call of the rank: in
+ * a signal handler, or in a function that serves a remote call. Threads of the
+ * program's own are not refused. */
 static inline bool dist__is_inside(const struct dist_group *group)
 {
-	return !group->root->threads && group->root->inside > 0;
+	struct dist_group *root = group->root;
+
+	if (root->threads || root->inside == 0 || root->many)
+		return false;
+	return pthread_equal(root->caller, pthread_self()) ||
+	       dist__is_inside_too(root);
 }
 
 /* dist__refuse_inside refuses the call `name` for that. */

@@ -39,10 +39,10 @@
  * - Times are int64_t nanoseconds (_ns), sizes size_t bytes (_bytes), counts
  *   are elements (numel).
  * - A group and its work handles belong to one rank and one thread of it,
- *   unless dist_allow_threads() was called. What a signal handler or a second
- *   thread calls while the rank is in another call is refused; in simulation,
- *   where ranks share global and static variables, so is a call on another
- *   rank's group, or on one that is destroyed: DIST_ERR_INVALID_ARGUMENT.
+ *   unless dist_allow_threads() was called. What a signal handler calls while
+ *   the rank is in another call is refused; in simulation, where ranks share
+ *   global and static variables, so is a call on another rank's group, or on
+ *   one that is destroyed: DIST_ERR_INVALID_ARGUMENT.
  * - A rank's number in the default group is its global rank. Calls use the
  *   ranks of their group: src, dst and places in a list are group ranks
  *   (torch's group_src and group_dst). Only calls that make groups take global
