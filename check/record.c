@@ -31,6 +31,7 @@ void check_board_init(struct check_board *board, uint32_t world_size)
 	board->version = BOARD_VERSION;
 	board->world_size = world_size;
 	board->slot_bytes = sizeof(struct check_slot);
+	board->own_job = 0;
 	for (uint32_t r = 0; world_size > CHECK_MANY_RANKS && r < world_size;
 	     r++)
 		board->slots[r].short_ring = CHECK_RING_SHORT;
