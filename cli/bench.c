@@ -212,6 +212,7 @@ struct command_line {
 	const char *trace;
 	const char *tsv;
 	int ranks;
+	int world_size; /* 0, or the same */
 	int json;
 };
 
@@ -222,7 +223,7 @@ static const struct option bench_options[] = {
 	{"nproc-per-node", OPTION_COUNT, AT(ranks), "N",
 	 .help = "number of ranks", .usual = "$WORLD_SIZE, else 4",
 	 .letter = 'g', .min = 1},
-	{"world-size", OPTION_COUNT, AT(ranks), "N", .help = "the same",
+	{"world-size", OPTION_COUNT, AT(world_size), "N", .help = "the same",
 	 .min = 1},
 	{"platform", OPTION_TEXT, AT(platform), "PLATFORM",
 	 .help = "sim: hosts and links, a name or an XML file",
@@ -617,6 +618,13 @@ static int bench(struct command_line *line, const char *name)
 			"bench",
 			"no collective \"%s\"; expected " SWEEP_NAMES "%s",
 			name, dist__spelling_hint_of(&near, name, SWEEP_NAMES));
+	if (line->ranks && line->world_size && line->ranks != line->world_size)
+		return refuse("bench",
+			      "--world-size: on one machine the same as "
+			      "--nproc-per-node, not \"%d\"",
+			      line->world_size);
+	if (!line->ranks)
+		line->ranks = line->world_size;
 	if (rewiring_read(&line->rewiring, &links, line->links, &refusal))
 		return refuse("bench", "%s", refusal.message.text);
 	if (open_machine(line, found == COLLECTIVE_SENDRECV, &links, &message))

@@ -137,6 +137,8 @@ LOCKSTEP_LINKS=fast expect_refusal 'links: no word "fast": expected inter-b' \
 LOCKSTEP_INTRA=udp expect_refusal 'INTRA: expected shm or tcp' run hello
 LOCKSTEP_BIND_TO=1 expect_refusal 'BIND_TO: expected none or core' run hello
 expect_refusal 'bind-to: expected none or core' run --bind-to socket hello
+expect_refusal 'world-size: on one machine the same as --nproc-per-node, not "8"' \
+	bench all_reduce --nproc-per-node 2 --world-size 8
 expect_refusal 'bind-to: expected none or core' bench all_reduce --bind-to 0
 for debug in loud DETAIL 2; do
 	expect_refusal 'debug.*off, info or detail' run --debug="$debug" hello
