@@ -60,8 +60,9 @@ grep -q "^lockstep: --compute: GPU 'abacus': expected one of A10, " \
 	"$scratch/err" || fail "of an unknown GPU: $(cat "$scratch/err")"
 
 # Small values go on through tensor parallelism, whose results are waited for at
-# their first use. The rank that needs most is told, whatever is reset.
-code='import torch, torch.distributed as dist
+# their first use. The rank that needs most is told, whatever is reset, and
+# however ranks end.
+code='import os, sys, torch, torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor.parallel import *
 dist.init_process_group("gloo")
@@ -73,7 +74,10 @@ y = x + 0 * model(x)
 print("sum", y.sum().item())
 torch.empty(dist.get_rank() * 90 << 30, dtype=torch.uint8, device="cuda")
 torch.cuda.reset_peak_memory_stats()
-dist.destroy_process_group()'
+dist.destroy_process_group()
+sys.stdout.flush()
+if os.environ["RANK"] == "1":
+    os._exit(0)'
 expect 0 run --backend sim --platform star-8 --nproc-per-node 2 \
 	--compute roofline:a100 "$python" -c "$code"
 expect_out '^sum 48\.0$'
