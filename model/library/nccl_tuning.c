@@ -265,8 +265,9 @@ double library_nccl_net_us(const struct nccl_system *system,
 	return library_nccl_hop_latency_us[NCCL_NET][algorithm][protocol];
 }
 
-/* What is told of the steps of a ring between nodes: all of them, then each
- * node's two ends, today what leaves a node but the last. */
+/* How many steps of a ring NCCL reckons as steps between nodes: up to 2.6 all
+ * steps; of an all-reduce from 2.12 to 2.22 two a node; else one a node but the
+ * last, twice for an all-reduce. */
 static double told_net_steps(const struct nccl_system *system,
 			     enum dist__op_kind op)
 {
