@@ -84,19 +84,20 @@ static bool any_waits(const struct ranks *here)
 	return false;
 }
 
-/* Says which ranks of this node have polled a store for that long. Returns
- * whether any has. */
+/* Says which rank of this node has polled a store for that long, and how many
+ * more poll by now. Returns whether any has. */
 static bool notice_polls(const struct ranks *here, int64_t now_ns,
 			 int64_t least_ns)
 {
-	const struct check_slot *first = NULL, *slot;
+	const struct check_slot *first = NULL;
 	int ranks = 0;
 
 	for (uint32_t i = 0; i < here->count; i++) {
-		slot = &here->slots[i];
-		if (check_polls(slot, now_ns) < least_ns)
-			continue;
-		first = ranks++ ? first : slot;
+		int64_t polls_ns = check_polls(&here->slots[i], now_ns);
+
+		ranks += polls_ns > 0;
+		if (!first && polls_ns >= least_ns)
+			first = &here->slots[i];
 	}
 	if (!first)
 		return false;
