@@ -286,7 +286,8 @@ static enum dist_error note_cluster(struct dist__sim_world *world,
 			 fabric.transport);
 	tally->nodes = fabric.nodes;
 	tally->is_calibrated = library_calibration(&world->profile, &fabric);
-	return check_forced(world, &fabric, message);
+	error = library_check_fabric(&world->profile, &fabric, message);
+	return error ? error : check_forced(world, &fabric, message);
 }
 
 /* Where the network model has no simple arithmetic, or links have queues, all

@@ -70,6 +70,21 @@ enum dist_error library_check(const struct dist__profile *profile,
 	return DIST_OK;
 }
 
+enum dist_error library_check_fabric(const struct dist__profile *profile,
+				     const struct fabric *fabric,
+				     struct dist_message *message)
+{
+	const struct library_model *model = library_find(profile);
+
+	if (!model || !model->is_of_gpus || fabric->intra != FABRIC_HOST)
+		return DIST_OK;
+	return dist__refuse(message,
+			    "profile %s: what joins the GPUs of a node is not "
+			    "stated: expected property intra (nvswitch, nvlink "
+			    "or pcie) of the platform's outermost zone",
+			    profile->name);
+}
+
 enum dist_error library_force(struct dist__profile *profile, const char *words,
 			      struct dist_message *message)
 {

@@ -139,6 +139,13 @@ bool library_has_steps(const struct dist__profile *profile);
  * known (transfers.h): then they can be simulated as flows. */
 bool library_has_transfers(const struct dist__profile *profile);
 
+/* library_check_fabric refuses a fabric on which profile's library would have
+ * to guess: NCCL, where it is not stated what joins the GPUs of a node. Errors:
+ * INVALID_ARGUMENT (message). */
+DIST_MUST_CHECK enum dist_error
+library_check_fabric(const struct dist__profile *profile,
+		     const struct fabric *fabric, struct dist_message *message);
+
 /* library_force has profile use algorithms by name, "ring" (for all_reduce) or
  * "all_reduce=ring,broadcast=binomial", of those that its library has. Errors:
  * those of dist__profile_force. */

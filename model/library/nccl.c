@@ -246,6 +246,7 @@ const struct library_model library_nccl = {
 	.constants = library_nccl_constant_names,
 	.algorithms = algorithm_names,
 	.has_own_hops = true,
+	.is_of_gpus = true,
 	.has_transfers = true,
 	.has_exchanges = true,
 	.freedoms = library_nccl_freedoms,

@@ -231,11 +231,22 @@ static enum fabric_intra intra_kind(const struct dist__platform *p,
 	return strcmp(kind, "pcie") == 0 ? FABRIC_PCIE : FABRIC_HOST;
 }
 
-enum dist_error dist__platform_read_calibrations(struct dist__platform *p,
-						 struct dist_message *message)
+static bool is_intra(const char *kind)
+{
+	return !*kind || strcmp(kind, "nvswitch") == 0 ||
+	       strcmp(kind, "nvlink") == 0 || strcmp(kind, "pcie") == 0;
+}
+
+enum dist_error dist__platform_read_properties(struct dist__platform *p,
+					       struct dist_message *message)
 {
 	char name[32] = "calibration0";
 
+	if (!is_intra(property(p, "intra")))
+		return dist__refuse(message,
+				    "%s: property intra: expected nvswitch, "
+				    "nvlink or pcie, not \"%.40s\"",
+				    p->path, property(p, "intra"));
 	for (size_t n = 0; *property(p, name); n++) {
 		if (n == CALIBRATIONS ||
 		    !library_calibration_parse(&p->calibrations[n],

@@ -176,7 +176,7 @@ dist__platform_load(const char *path, struct dist__plain *plain, int ranks,
 	if (!error)
 		error = read_queues(p, message);
 	if (!error)
-		error = dist__platform_read_calibrations(p, message);
+		error = dist__platform_read_properties(p, message);
 	if (!error)
 		error = dist__platform_rewire(p, overrides, message);
 	if (!error)

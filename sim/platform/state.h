@@ -128,11 +128,11 @@ enum dist_error dist__platform_seat_ranks(struct dist__platform *platform,
 enum dist_error dist__platform_read_any(struct dist__platform *platform,
 					struct dist_message *message);
 
-/* dist__platform_read_calibrations reads the properties "calibration0" and so
- * on of the outermost zone. Errors: INVALID_ARGUMENT (one is none). */
-enum dist_error
-dist__platform_read_calibrations(struct dist__platform *platform,
-				 struct dist_message *message);
+/* dist__platform_read_properties reads the properties "calibration0" and so
+ * on of the outermost zone, and checks "intra". Errors: INVALID_ARGUMENT (one
+ * is none). */
+enum dist_error dist__platform_read_properties(struct dist__platform *platform,
+					       struct dist_message *message);
 
 /* dist__platform_any_seat returns the rank with a seat that stands for rank. */
 int dist__platform_any_seat(const struct dist__platform *platform, int rank);

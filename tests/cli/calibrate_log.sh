@@ -40,7 +40,7 @@ jq -e '.rows == 8 and .residual < 0.001 and (.constants[0] |
 # A table of lockstep bench is read as well; what no constants of a library can
 # explain stops at a bound, which is said, and is left as residual. (Lockstep's
 # own ring over these links takes less than NCCL does to start.)
-expect 0 bench all_reduce --backend sim --platform nvswitch-8 \
+expect 0 bench all_reduce --backend sim --platform nvswitch-8 --profile ideal \
 	--nproc-per-node 8 -b 8 -e 1M -f 2
 cp "$scratch/out" "$scratch/bench.txt"
 expect 0 calibrate --from "$scratch/bench.txt" --machine a100-nvswitch \

@@ -94,7 +94,7 @@ write_7b() { # COLUMNS... - those behind the first three
 write_7b >"$scratch/bare.csv"
 write_7b width positions >"$scratch/widths.csv"
 write_7b width positions heads mlp >"$scratch/7b.csv"
-on_8=(predict --flops 60e12 --platform nvswitch-8 --world-size 8 --batch 4 --no-explain)
+on_8=(predict --flops 60e12 --platform nvswitch-8 --profile ideal --world-size 8 --batch 4 --no-explain)
 for words in 'tensor_parallel:2: layer layers.0: expected one row with heads' \
 	'pipeline:2: layer layers.0: expected a row with width and positions' \
 	'moe: expected rows of mlp'; do
@@ -160,9 +160,9 @@ jq -e '.rows[0] | .impossible == null and .memory_bytes < 14e9' "$scratch/out" \
 	>/dev/null || fail "$(jq -c '.rows[0]' "$scratch/out")"
 
 # So is what no device can do, where none is named; also under lockstep run.
-expect 0 "${on_8[@]}" --flops 1e20 --model "$scratch/bare.csv"
+expect 0 "${on_8[@]/nvswitch-8/star-8}" --flops 1e20 --model "$scratch/bare.csv"
 expect_out '^impossible with 8 ranks: computes at 1e\+08 TFLOP/s, above that of any GPU, the GB300 fp4 peak, '
-expect 0 "${on_8[@]}" --flops 1e15 --model "$scratch/bare.csv"
+expect 0 "${on_8[@]/nvswitch-8/star-8}" --flops 1e15 --model "$scratch/bare.csv"
 ! grep -q '^impossible' "$scratch/out" || fail "1 PFLOP/s is impossible"
 expect 0 run --backend sim --platform star-8 --nproc-per-node 8 ddp_step \
 	--flops 1e20

@@ -86,7 +86,7 @@ cmp -s "$scratch/out" "$scratch/first" && fail "two seeds, one answer"
 # Every kind is predicted, with a part for each of its ranks.
 for kind in fsdp hybrid moe pipeline tensor_parallel; do
 	expect 0 predict --flops 60e12 --workload $kind --model bert_large \
-		--platform nvswitch-8 --world-size 2,4,8 --json
+		--platform nvswitch-8 --profile ideal --world-size 2,4,8 --json
 	[ "$(grep -c '"idle_ms"' "$scratch/out")" -eq 3 ] ||
 		fail "$kind: not 3 rows"
 done

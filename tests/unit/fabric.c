@@ -185,3 +185,20 @@ Test(fabric, of_some_ranks)
 	cr_expect_eq(fabric.cards, 0);
 	dist__platform_close(platform);
 }
+
+Test(fabric, of_bonded_cards_in_a_platform_that_comes_with_us)
+{
+	struct dist_message message = {""};
+	struct dist__platform *platform;
+	struct fabric fabric;
+
+	okay_or(dist__platform_open("scenarios/platforms/dgx-a100-8x8.xml", 64,
+				    NULL, false, &platform, &message),
+		message);
+	okay(dist__platform_fabric(platform, NULL, 64, &fabric));
+	dist__platform_close(platform);
+	cr_expect_eq(fabric.intra, FABRIC_NVSWITCH);
+	cr_expect_str_eq(fabric.transport, "ib");
+	cr_expect_eq(fabric.cards, 8);
+	cr_expect(is_close(fabric.card_Bps, 196.6e9 / 8));
+}
