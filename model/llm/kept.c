@@ -45,9 +45,12 @@ static double heads_kept(const struct llm_slice *s)
 		heads * (2 * (m->head_dim + m->rope_dim) + m->value_dim));
 }
 
-/* A norm's input, what it gives a matrix, and dropout's mask behind that. */
+/* A norm's input, its cast, what it gives a matrix, and dropout's mask behind
+ * that. */
 static double norm_kept(const struct llm_slice *s, double operand)
 {
+	if (s->layout->cast_norms)
+		operand += FLOAT_BYTES;
 	if (llm_again(s, LLM_MODULE_NORM))
 		operand = 0;
 	return s->own * s->model->hidden *

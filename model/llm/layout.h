@@ -104,19 +104,21 @@ struct llm_layout {
 	bool fused_kernels;  /* the gate's multiplication and the loss are
 				fused: by compilers and Transformer Engine, not
 				by eager PyTorch */
-	bool fused_loss;     /* one kernel makes the loss of logits, one their
-				gradient of these: no exponentials are kept
-				(flash-attn's losses/cross_entropy.py) */
-	int loss_chunks;     /* loss and gradient are made in so many parts,
-				each gradient in the place of its logits
-				(Liger Kernel, llm.q); 0: not so */
-	bool keep_outputs;   /* a stage keeps its outputs until their backward
-				pass, as DeepSpeed does; Megatron frees them */
-	bool whole_sums;     /* all ranks get all summed gradients, though they
-				divide the optimizer's state: InternEvo */
-	bool piecewise;     /* zero1: a rank copies the piece that each rank has
-			       of each parameter by itself, into and out of
-			       what is reduced and gathered: nanotron */
+	bool cast_norms;   /* norms take a copy of their input in 32 bits, which
+			      a kernel of its own makes: InternEvo */
+	bool fused_loss;   /* one kernel makes the loss of logits, one their
+			      gradient of these: no exponentials are kept
+			      (flash-attn's losses/cross_entropy.py) */
+	int loss_chunks;   /* loss and gradient are made in so many parts,
+			      each gradient in the place of its logits
+			      (Liger Kernel, llm.q); 0: not so */
+	bool keep_outputs; /* a stage keeps its outputs until their backward
+			      pass, as DeepSpeed does; Megatron frees them */
+	bool whole_sums;   /* all ranks get all summed gradients, though they
+			      divide the optimizer's state: InternEvo */
+	bool piecewise;    /* zero1: a rank copies the piece that each rank has
+			      of each parameter by itself, into and out of
+			      what is reduced and gathered: nanotron */
 	bool even_matrices; /* stages have as much of the matrices each, the
 			       head's too: nanotron (work.h) */
 	bool overlap_grad;  /* gradient reductions overlap with backward */

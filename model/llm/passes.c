@@ -138,8 +138,10 @@ void llm_elementwise(const struct llm_slice *s, struct llm_piece *piece,
 		llm_memory_ns(s->device, s->pace, bytes, kernels);
 }
 
+#define FLOAT_BYTES 4
+
 /* Fused kernels: read, write; the residual sum reads two and writes one, its
- * dropout writes a mask. */
+ * dropout writes a mask. A cast before it writes 4 bytes that it reads. */
 void llm_norm(const struct llm_slice *s, struct llm_piece *piece, bool residual)
 {
 	double size = s->own * s->model->hidden;
@@ -147,18 +149,22 @@ void llm_norm(const struct llm_slice *s, struct llm_piece *piece, bool residual)
 
 	if (residual)
 		bytes += 3 * s->element + (s->layout->dropout ? 1 : 0);
+	if (s->layout->cast_norms)
+		bytes += 2 * FLOAT_BYTES;
 	llm_elementwise(s, piece, size * bytes, residual ? 2 : 1);
 }
 
 /* Reads gradient and input, writes the input's gradient, and adds to it what
- * came along the residual connection. */
+ * came along the residual connection. Where the input was cast, it is read and
+ * its gradient written in 32 bits, and that is read and cast back. */
 void llm_norm_backward(const struct llm_slice *s, struct llm_piece *piece)
 {
 	double size = s->own * s->model->hidden;
+	double bytes = 6 * s->element + (s->layout->dropout ? 1 : 0);
 
-	llm_elementwise(s, piece,
-			size * (6 * s->element + (s->layout->dropout ? 1 : 0)),
-			2);
+	if (s->layout->cast_norms)
+		bytes += 3 * FLOAT_BYTES - s->element;
+	llm_elementwise(s, piece, size * bytes, 2);
 }
 
 struct llm_mlp llm_mlp_of(const struct llm_slice *s, double rows, double batch,

@@ -244,12 +244,14 @@ static enum llm_attention_library library_of(const struct llm_row *row,
  * neither sequence parallelism nor fused attention; nanotron overlaps nothing
  * of data parallelism; InternEvo's tensor parallelism is without sequence
  * parallelism (configs/7B_sft.py of 2023), its gate eager
- * (internlm/model/linear.py); FSDP2 sums gradients in float32, FMS, InternEvo
- * (internlm/solver/optimizer/hybrid_zero_optim.py: an all-reduce) and NVIDIA's
- * performance recipes (grad_reduce_in_fp32=False) in 16 bits; Megatron's
- * experts are not divided by tensor parallelism. AutoModel sums gradients late
- * (defer_fsdp_grad_sync), but its recipes of dense models do not; it and
- * torchtitan have FSDP2. */
+ * (internlm/model/linear.py), its norms of 32 bits (modeling_internlm.py:
+ * norm1(residual.float())), and it waits for parameters before it goes on
+ * (hybrid_zero_optim.py, broadcast_params(overlap=False)); FSDP2 sums gradients
+ * in float32, FMS, InternEvo (internlm/solver/optimizer/hybrid_zero_optim.py:
+ * an all-reduce) and NVIDIA's performance recipes (grad_reduce_in_fp32=False)
+ * in 16 bits; Megatron's experts are not divided by tensor parallelism.
+ * AutoModel sums gradients late (defer_fsdp_grad_sync), but its recipes of
+ * dense models do not; it and torchtitan have FSDP2. */
 static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 {
 	const struct llm_row *row = made->row;
@@ -293,7 +295,8 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 		l->overlap_grad = l->overlap_param = false;
 	if (dist__begins(row->framework, "InternEvo")) {
 		l->whole_sums = true;
-		l->sequence = l->fused_kernels = false;
+		l->cast_norms = true;
+		l->overlap_param = l->sequence = l->fused_kernels = false;
 	}
 	if (old || dist__begins(row->framework, "fms") ||
 	    dist__begins(row->framework, "InternEvo") ||

@@ -66,10 +66,11 @@ jq -e '.all[0] | .rows == 216 and .median <= 0.08 and .p90 <= 0.20 and
 	.p90 < .no_skill_p90' "$scratch/out" >/dev/null ||
 	fail "$(jq -c '.all' "$scratch/out")"
 
-# Its attention is older than FlashAttention 2, its gate eager.
+# Its attention is older than FlashAttention 2, its gate and norms are eager, and
+# it waits for its parameters.
 expect 0 validate --llm internevo-7b-a100 --json
-jq -e '.all[0] | .rows == 24 and .median < .no_skill_median and
-	.p90 < .no_skill_p90' "$scratch/out" >/dev/null ||
+jq -e '.all[0] | .rows == 24 and .median < 0.025 and .p90 < 0.05 and
+	.median < .no_skill_median and .p90 < .no_skill_p90' "$scratch/out" >/dev/null ||
 	fail "$(jq -c '.all' "$scratch/out")"
 
 # Of one GPU each, with a loss in chunks: all but one fit.
