@@ -620,7 +620,7 @@ static int bench(struct command_line *line, const char *name)
 			name, dist__spelling_hint_of(&near, name, SWEEP_NAMES));
 	if (line->ranks && line->world_size && line->ranks != line->world_size)
 		return refuse("bench",
-			      "--world-size: on one machine the same as "
+			      "--world-size: expected the same as "
 			      "--nproc-per-node, not \"%d\"",
 			      line->world_size);
 	if (!line->ranks)

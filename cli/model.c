@@ -222,8 +222,9 @@ static int show(const struct request *request, const char *name)
 	if (llm_architecture_find(&model, name, &message))
 		return refuse("model show", "%s", message.text);
 	llm_layout_init(&layout);
-	layout.seq = request->seq;
-	layout.precision = llm_precision_find(request->precision);
+	layout.seq = request->seq ? request->seq : 4096;
+	layout.precision = llm_precision_find(
+		request->precision ? request->precision : "bf16");
 	if (llm_layout_complete(&layout, &model, &refusal))
 		return refuse("model show", "--%s: %s", refusal.option,
 			      refusal.message.text);
@@ -264,7 +265,7 @@ const struct manual manual_model = {
 
 int command_model(int argc, const char **argv)
 {
-	struct request request = {.seq = 4096, .precision = "bf16"};
+	struct request request = {.precision = NULL};
 	int status;
 
 	if (argc > 1 && strcmp(argv[1], "new") == 0) {
@@ -274,7 +275,10 @@ int command_model(int argc, const char **argv)
 	if (!arguments_parse(&manual_model, &argc, argv, &request, &status))
 		return status;
 	if (argc == 2 && strcmp(argv[1], "list") == 0)
-		return list(&request.table);
+		return request.seq || request.precision
+			       ? refuse("model", "list: --seq, --precision: "
+						 "expected with show")
+			       : list(&request.table);
 	if (argc == 3 && strcmp(argv[1], "show") == 0)
 		return show(&request, argv[2]);
 	return refuse("model",

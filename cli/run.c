@@ -80,6 +80,9 @@ static int export(const struct run_request *request,
 		{"LOCKSTEP_REPRESENT", request->represent},
 		{"LOCKSTEP_EXPLORE", request->explore},
 		{"LOCKSTEP_CHECK", request->strict},
+		/* Elsewhere the launcher says these. */
+		{"ROLE_NAME", request->role},
+		{"TORCHELASTIC_RUN_ID", request->rdzv_id},
 	};
 	char job[256];
 	int failed;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/quantity.h"
+#include "base/text.h"
 #define SECOND ((int64_t)1000000000)
 
 /* torchrun's ports where none is said. */
@@ -221,7 +222,34 @@ static int choose_backend(const struct run_request *request,
 			       C10D_PORT, plan);
 }
 
-/* One node whose store listens where the others would look for it. */
+/* Says which options the simulation has no use for: they say how processes of
+ * several machines find each other. */
+static void tell_unused(const struct run_request *request)
+{
+	const struct {
+		const char *option, *value;
+	} options[] = {
+		{"--rdzv-backend", request->rdzv_backend},
+		{"--rdzv-endpoint", request->rdzv_endpoint},
+		{"--rdzv-conf", request->rdzv_conf},
+		{"--monitor-interval", request->monitor_interval},
+		{"--master-addr", request->master_addr},
+		{"--master-port", request->master_port},
+	};
+	char text[256] = "";
+
+	for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+		if (options[i].value && *options[i].value)
+			(void)dist__append(text, sizeof text, "%s%s",
+					   *text ? ", " : "",
+					   options[i].option);
+	if (*text)
+		fprintf(stderr,
+			"lockstep %s: %s: no meaning in a simulation, "
+			"ignored\n",
+			run_command, text);
+}
+
 static int check_simulated(const struct run_request *request,
 			   const struct run_plan *plan)
 {
@@ -231,11 +259,15 @@ static int check_simulated(const struct run_request *request,
 				  "change");
 	if (plan->max_restarts > 0)
 		return run_refuse("--max-restarts", request->max_restarts,
-				  "a simulation would end the same way again, "
-				  "0");
+				  "0, as a simulation would end the same way "
+				  "again");
+	if (request->standalone && plan->nodes.max_nodes > 1)
+		return run_refuse("--nnodes", request->nnodes,
+				  "1 with --standalone");
 	if (request->node_rank && strcmp(request->node_rank, "0") != 0)
 		return run_refuse("--node-rank", request->node_rank,
-				  "all nodes are simulated here, 0");
+				  "0, as all nodes are simulated here");
+	tell_unused(request);
 	return DIST_EXIT_OK;
 }
 

@@ -55,7 +55,7 @@ const struct option run_options[] = {
 	{SARIF_ROW(AT(sarif))},
 	{ANNOTATE_ROW(OPTION_TEXT, AT(annotate))},
 	{"dump", OPTION_TEXT, AT(dump), "DIR",
-	 .help = "tcp, nccl: write the records of all ranks there, for "
+	 .help = "tcp, nccl, mpi: write the records of all ranks there, for "
 		 "lockstep diagnose; %r in the name is the rank"},
 	{"compute", OPTION_TEXT, AT(compute), "HOW",
 	 .help = "sim, ranks as processes: time of computing: none, cpu:FACTOR "
@@ -68,7 +68,7 @@ const struct option run_options[] = {
 	 .help = "PyTorch backends that Lockstep replaces: gloo, nccl, or none",
 	 .usual = "gloo with tcp, nccl with nccl, both with sim"},
 	{"prefix-output", OPTION_SWITCH, AT(prefix_output), NULL,
-	 .help = "tcp: begin each line of output with [rank]:"},
+	 .help = "tcp, nccl, mpi: begin each line of output with [rank]:"},
 	{.name = NULL}};
 
 const struct option run_torchrun_options[] = {
@@ -142,8 +142,8 @@ const char *run_command = "run";
 
 int run_refuse(const char *option, const char *value, const char *expected)
 {
-	return refuse(run_command, "%s: %s, not \"%s\"", option, expected,
-		      value);
+	return refuse(run_command, "%s: expected %s, not \"%s\"", option,
+		      expected, value);
 }
 
 bool run_number(const char *text, long min, long max, int *number)

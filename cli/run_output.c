@@ -71,26 +71,6 @@ static int parse_filter(const char *text, int nproc, const bool **shown)
 	}
 }
 
-/* Ranks that share one process share its streams. */
-static int refuse_simulated(const struct run_request *request)
-{
-	const struct {
-		const char *option, *value, *harmless;
-	} options[] = {
-		{"--log-dir", request->log_dir, ""},
-		{"--redirects", request->redirects, "0"},
-		{"--tee", request->tee, "0"},
-		{"--local-ranks-filter", request->local_ranks_filter, ""},
-	};
-
-	for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-		if (options[i].value &&
-		    strcmp(options[i].value, options[i].harmless) != 0)
-			return run_refuse(options[i].option, options[i].value,
-					  "simulated ranks share one output");
-	return DIST_EXIT_OK;
-}
-
 /* What is there must be a folder; what is not will be made. */
 static int check_folder(const char *folder)
 {
@@ -100,7 +80,7 @@ static int check_folder(const char *folder)
 	    (S_ISDIR(info.st_mode) && access(folder, W_OK) == 0))
 		return DIST_EXIT_OK;
 	return run_refuse("--log-dir", folder,
-			  "expected a folder that can be written to");
+			  "a folder that can be written to");
 }
 
 int run_choose_output(const struct run_request *request, struct run_plan *plan)
@@ -109,7 +89,7 @@ int run_choose_output(const struct run_request *request, struct run_plan *plan)
 	int status;
 
 	if (plan->world->in_process)
-		return refuse_simulated(request);
+		return DIST_EXIT_OK;
 	output->prefix = request->prefix_output != 0;
 	output->log_dir = request->log_dir;
 	status = check_folder(output->log_dir);

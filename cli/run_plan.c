@@ -91,8 +91,8 @@ static int parse_nproc(const struct run_request *request, const char *option,
 		plan->nproc = count_gpus();
 		return plan->nproc ? DIST_EXIT_OK
 				   : run_refuse(option, text,
-						"there is no GPU here (no "
-						"/dev/nvidia0), a number");
+						"a number, as there is no "
+						"GPU here (no /dev/nvidia0)");
 	}
 	if (!run_number(text, 1, 1 << 24, &plan->nproc))
 		return run_refuse(
@@ -116,9 +116,8 @@ static int choose_nproc(const struct run_request *request,
 
 	if (request->world_size &&
 	    (!alone || (text && strcmp(text, request->world_size) != 0)))
-		return run_refuse(
-			"--world-size", request->world_size,
-			"on one machine the same as --nproc-per-node");
+		return run_refuse("--world-size", request->world_size,
+				  "one node, and the same as --nproc-per-node");
 	if (!text) {
 		option = "--world-size";
 		text = request->world_size;
@@ -163,17 +162,17 @@ static int check_represent(const struct run_request *request,
 	if (!text)
 		return DIST_EXIT_OK;
 	if (!read_represent(text, &running, &ranks))
-		return run_refuse(option, text,
-				  "expected R:N, R ranks that stand for N, a "
-				  "multiple of R");
-	if (!plan->world->in_process)
 		return run_refuse(
 			option, text,
-			"expected --backend sim: real ranks are all there");
+			"R:N, R ranks that stand for N, a multiple of "
+			"R");
+	if (!plan->world->in_process)
+		return run_refuse(option, text,
+				  "--backend sim: real ranks are all there");
 	if (ranks != plan->nproc * plan->nodes.max_nodes)
 		return run_refuse(option, text,
-				  "expected as many ranks as --nproc-per-node "
-				  "and --nnodes say");
+				  "as many ranks as --nproc-per-node and "
+				  "--nnodes say");
 	return DIST_EXIT_OK;
 }
 
@@ -252,17 +251,15 @@ static const struct setting {
 	{"--patience", "LOCKSTEP_PATIENCE", AT(patience), is_patience,
 	 "seconds, 0 or more"},
 	{"--stack-size", "LOCKSTEP_STACK_SIZE", AT(stack_size), is_stack_size,
-	 "expected " DIST__STACK_WORDS},
-	{"--debug", "LOCKSTEP_DEBUG", AT(debug), is_debug,
-	 "expected " DIST__DEBUG_LEVELS},
+	 DIST__STACK_WORDS},
+	{"--debug", "LOCKSTEP_DEBUG", AT(debug), is_debug, DIST__DEBUG_LEVELS},
 	{"--fidelity", "LOCKSTEP_FIDELITY", AT(fidelity), is_fidelity,
-	 "expected " DIST__FIDELITIES},
-	{"--intra", "LOCKSTEP_INTRA", AT(intra), is_intra,
-	 "expected " DIST__INTRA_WORDS},
+	 DIST__FIDELITIES},
+	{"--intra", "LOCKSTEP_INTRA", AT(intra), is_intra, DIST__INTRA_WORDS},
 	{"--bind-to", "LOCKSTEP_BIND_TO", AT(bind_to), is_bind,
-	 "expected " DIST__BIND_WORDS},
+	 DIST__BIND_WORDS},
 	{"--annotate", "LOCKSTEP_ANNOTATE", AT(annotate), is_annotate,
-	 "expected github"},
+	 "github"},
 };
 
 static int check_settings(const struct run_request *request,
@@ -292,24 +289,54 @@ static int check_secret(const struct run_request *request,
 	if (!text || *text)
 		return DIST_EXIT_OK;
 	return run_refuse("LOCKSTEP_SECRET", text,
-			  "expected what all ranks share, or unset");
+			  "what all ranks share, or unset");
+}
+
+/* Options that only some worlds obey. */
+#define REAL "tcp, nccl or mpi"
+static const struct world_option {
+	const char *option;
+	size_t offset;       /* in the request */
+	const char *worlds;  /* whose they are, as text */
+	const char *nothing; /* a value that asks for nothing, as "" does */
+} world_options[] = {
+	{"--platform", AT(platform), "sim", ""},
+	{"--fidelity", AT(fidelity), "sim", ""},
+	{"--engine", AT(engine), "sim", ""},
+	{"--p2p", AT(p2p), "sim", ""},
+	{"--stack-size", AT(stack_size), "sim", ""},
+	{"--replay", AT(replay), "sim", ""},
+	{"--intra", AT(intra), "tcp", ""},
+	{"--bind-to", AT(bind_to), "tcp", ""},
+	{"--dump", AT(dump), REAL, ""},
+	{"--log-dir", AT(log_dir), REAL, ""},
+	{"--redirects", AT(redirects), REAL, "0"},
+	{"--tee", AT(tee), REAL, "0"},
+	{"--local-ranks-filter", AT(local_ranks_filter), REAL, ""},
+};
+
+static int refuse_world(const char *option, const char *worlds)
+{
+	return refuse(run_command, "%s: expected with --backend %s", option,
+		      worlds);
 }
 
 static int check_world_options(const struct run_request *request,
 			       struct run_plan *plan)
 {
-	const char *const real[] = {request->intra, request->bind_to};
-	const char *const names[] = {"--intra", "--bind-to"};
+	for (size_t i = 0; i < sizeof world_options / sizeof *world_options;
+	     i++) {
+		const struct world_option *o = &world_options[i];
+		const char *text = *(
+			const char *const *)((const char *)request + o->offset);
 
-	if (request->engine && !plan->world->in_process)
-		return refuse(run_command,
-			      "--engine: expected --backend sim: real ranks "
-			      "have none");
-	for (size_t i = 0; i < sizeof real / sizeof *real; i++)
-		if (real[i] && plan->world->in_process)
-			return refuse(run_command, "%s: expected --backend tcp",
-				      names[i]);
-	return DIST_EXIT_OK;
+		if (text && *text && strcmp(text, o->nothing) != 0 &&
+		    !strstr(o->worlds, plan->world->name))
+			return refuse_world(o->option, o->worlds);
+	}
+	return request->prefix_output && plan->world->in_process
+		       ? refuse_world("--prefix-output", REAL)
+		       : DIST_EXIT_OK;
 }
 
 static int check_links(const struct run_request *request, struct run_plan *plan)
@@ -321,7 +348,7 @@ static int check_links(const struct run_request *request, struct run_plan *plan)
 		return complain(&refusal.message);
 	if (*plan->links && !plan->world->in_process)
 		return run_refuse("--backend", plan->world->name,
-				  "expected sim where links are changed");
+				  "sim where links are changed");
 	return DIST_EXIT_OK;
 }
 
@@ -330,14 +357,10 @@ static int check_dump(const struct run_request *request, struct run_plan *plan)
 {
 	const char *pattern = dist__variable_or(request->dump, "LOCKSTEP_DUMP");
 
-	if (plan->world->in_process)
-		return request->dump ? run_refuse("--dump", pattern,
-						  "simulated ranks leave none")
-				     : DIST_EXIT_OK;
-	if (!pattern || check_dump_prepare(pattern))
+	if (plan->world->in_process || !pattern || check_dump_prepare(pattern))
 		return DIST_EXIT_OK;
 	return run_refuse(request->dump ? "--dump" : "LOCKSTEP_DUMP", pattern,
-			  "expected a folder that can be written to");
+			  "a folder that can be written to");
 }
 
 /* Of several nodes one writes them, maybe not this one. */
@@ -452,12 +475,12 @@ static int check_compute(const struct run_request *request,
 	    !begins(text, "roofline") &&
 	    (strncmp(text, "cpu", 3) != 0 || !is_factor(text + 3)))
 		return run_refuse(option, text,
-				  "expected none, cpu, cpu:FACTOR, "
-				  "roofline:GPU or table:FILE");
+				  "none, cpu, cpu:FACTOR, roofline:GPU or "
+				  "table:FILE");
 	if (request->compute && (!plan->world->in_process || plan->is_whole))
 		return run_refuse(option, text,
-				  "expected --backend sim, and a program that "
-				  "does not call dist_launch()");
+				  "--backend sim, and a program that does not "
+				  "call dist_launch()");
 	return DIST_EXIT_OK;
 }
 
@@ -478,7 +501,7 @@ static int check_profile(const struct run_request *request,
 	dist__profile_init(&profile);
 	if (p2p && !dist__p2p_mode_parse(&profile.p2p, p2p))
 		return run_refuse(request->p2p ? "--p2p" : "LOCKSTEP_P2P", p2p,
-				  "expected " DIST__P2P_MODES);
+				  DIST__P2P_MODES);
 	if ((name && dist__profile_find(&profile, name, &message)) ||
 	    (text &&
 	     (plan->world->in_process

@@ -332,6 +332,31 @@ static const struct verb {
 		   const struct dist__trace *trace);
 } verbs[] = {{"show", show}, {"gantt", gantt}, {"path", path}};
 
+/* Refuses what the verb has no use for. */
+static int check_options(const struct request *request)
+{
+	const struct {
+		bool given;
+		const char *option, *verbs;
+	} options_of[] = {
+		{request->calls, "--calls", "show"},
+		{request->output, "-o", "gantt"},
+		{request->ranks, "--ranks", "gantt"},
+		{request->from_ms != 0, "--from", "gantt or path"},
+		{request->to_ms >= 0, "--to", "gantt or path"},
+		{request->form.json, "--json", "show or path"},
+		{request->form.markdown, "--markdown", "show or path"},
+	};
+
+	for (size_t i = 0; i < sizeof options_of / sizeof *options_of; i++)
+		if (options_of[i].given &&
+		    !strstr(options_of[i].verbs, request->verb->name))
+			return refuse("trace", "%s: %s: expected with %s",
+				      request->verb->name, options_of[i].option,
+				      options_of[i].verbs);
+	return DIST_EXIT_OK;
+}
+
 /* Reads the two words: what to do, and with which trace. */
 static int take_words(struct request *request, int argc, const char **argv)
 {
@@ -368,5 +393,7 @@ int command_trace(int argc, const char **argv)
 	if (!arguments_parse(&manual_trace, &argc, argv, &request, &status))
 		return status;
 	status = take_words(&request, argc, argv);
+	if (!status)
+		status = check_options(&request);
 	return status ? status : run(&request);
 }

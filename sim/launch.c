@@ -620,7 +620,7 @@ static int replay(struct dist__sim_world *world, const char *token)
 
 	if (!dist__sim_plan_parse(&plan, token) ||
 	    !dist__sim_follow(world, &plan)) {
-		status = refuse_variable("replay", token, DIST__SIM_TOKEN);
+		status = refuse_variable("--replay", token, DIST__SIM_TOKEN);
 	} else {
 		world->token = token;
 		status = dist__sim_run(world);

@@ -383,7 +383,7 @@ for option in --intra=tcp --bind-to=core; do
 done
 expect_refusal '^lockstep bench: --engine: expected auto, own or simgrid, not "fast"' \
 	bench all_reduce --backend sim --platform star-8 --engine fast
-expect_refusal '^lockstep run: --engine: expected --backend sim' run \
+expect_refusal '^lockstep run: --engine: expected with --backend sim' run \
 	--nproc-per-node 2 --engine own hello
 
 # A run on simulated NVIDIA GPUs takes NCCL, as bench and predict do.

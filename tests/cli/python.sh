@@ -49,7 +49,7 @@ expect_refusal '^lockstep run: no file "absent.py"$' run --nproc-per-node 4 \
 expect_refusal 'no scenario and no program "absent"' run absent
 expect_refusal 'train.py: expected a program that may be executed' run --no-python train.py
 expect_refusal '-m and --no-python' run -m --no-python train
-expect_refusal '--torch-backend-as: gloo, nccl, .*, not "gloo,mpi"' \
+expect_refusal '--torch-backend-as: expected gloo, nccl, .*, not "gloo,mpi"' \
 	run --torch-backend-as gloo,mpi train.py
 PYTHON_EXEC=python9 expect_refusal 'no python9 to run train.py with' run train.py
 { echo '#!/bin/sh' && echo 'echo "by itself $1"'; } >itself.py

@@ -129,7 +129,7 @@ for command in run bench; do
 		--intra-latency x2 all_reduce
 done
 for option in --intra=tcp --bind-to=core; do
-	expect_refusal "${option%=*}: expected --backend tcp\$" \
+	expect_refusal "${option%=*}: expected with --backend tcp\$" \
 		run --backend sim --platform star-8 "$option" hello
 done
 LOCKSTEP_LINKS=fast expect_refusal 'links: no word "fast": expected inter-b' \
@@ -137,7 +137,7 @@ LOCKSTEP_LINKS=fast expect_refusal 'links: no word "fast": expected inter-b' \
 LOCKSTEP_INTRA=udp expect_refusal 'INTRA: expected shm or tcp' run hello
 LOCKSTEP_BIND_TO=1 expect_refusal 'BIND_TO: expected none or core' run hello
 expect_refusal 'bind-to: expected none or core' run --bind-to socket hello
-expect_refusal 'world-size: on one machine the same as --nproc-per-node, not "8"' \
+expect_refusal 'world-size: expected the same as --nproc-per-node, not "8"' \
 	bench all_reduce --nproc-per-node 2 --world-size 8
 expect_refusal 'bind-to: expected none or core' bench all_reduce --bind-to 0
 for debug in loud DETAIL 2; do
@@ -231,10 +231,17 @@ expect_refusal 'broken.xml' run --backend sim --platform "$scratch/broken.xml" \
 platform=$("$LOCKSTEP" list platforms | awk 'NR == 2 { print $1 }')
 for words in '--max-restarts 1' '--nnodes 1:2' '--node-rank 1' '--tee 3' \
 	'--redirects 1' '--log-dir logs' '--local-ranks-filter 0' \
-	'--dump dumps'; do
+	'--dump dumps' '--prefix-output'; do
 	# shellcheck disable=SC2086 # an option and its value
 	expect_refusal "${words% *}" run --backend sim --platform "$platform" \
 		--world-size 2 $words hello
+done
+expect_refusal '--nnodes: expected 1 with --standalone, not "2"' run \
+	--backend sim --platform "$platform" --standalone --nnodes 2 hello
+for words in '--platform star-8' '--fidelity flow' '--engine own' \
+	'--p2p buffered' '--stack-size 1MiB'; do
+	# shellcheck disable=SC2086 # an option and its value
+	expect_refusal "${words% *}: expected with --backend sim\$" run $words hello
 done
 expect_refusal 'hosts' run --backend sim --platform "$platform" \
 	--world-size 1000000 hello
@@ -431,10 +438,10 @@ for number in -1 many ''; do
 done
 expect_refusal '--backend: expected sim' explore --backend tcp hello
 expect_refusal 'no PROGRAM' explore --platform "$platform"
-expect_refusal 'replay: expected back end sim' run --replay v1/any hello
+expect_refusal '--replay: expected with --backend sim' run --replay v1/any hello
 for token in v2/any v1/all v1/any: v1/any:1 v1/any:1.x v1/any:2.1,2.1 \
 	v1/skew:0 v1/p2p: v1/p2p:fast v1/ any; do
-	expect_refusal 'expected a replay token' run --backend sim \
+	expect_refusal '^lockstep: --replay: expected a replay token' run --backend sim \
 		--platform "$platform" --world-size 2 --replay "$token" hello
 done
 for words in frobnicate max-runs=0 max-runs=x skew= values=1; do
@@ -443,6 +450,14 @@ for words in frobnicate max-runs=0 max-runs=x skew= values=1; do
 done
 
 # compare and trace
+for words in 'gantt --calls' 'show -o x.svg' 'path --ranks=0' 'show --from=1' \
+	'show --to=1' 'gantt --json' 'gantt --markdown'; do
+	option=${words#* }
+	# shellcheck disable=SC2086 # words
+	expect_refusal "${words% -*}: ${option%[= ]*}: expected with" trace \
+		$words x.json
+done
+expect_refusal '--seq, --precision: expected with show' model list --seq 8
 expect_refusal 'no-such' compare "$scratch/no-such" "$scratch/no-such"
 printf '{"traceEvents": [], "traceEvents": []}' >"$scratch/broken.json"
 expect_refusal 'broken.json:1:35: expected "traceEvents" only once' \

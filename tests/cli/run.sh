@@ -6,7 +6,8 @@ platform=$("$LOCKSTEP" list platforms | awk 'NR == 2 { print $1 }')
 tcp=(run --backend tcp)
 
 for world in sim tcp; do
-	words=(run --backend "$world" --platform "$platform")
+	words=(run --backend "$world")
+	[ "$world" = tcp ] || words+=(--platform "$platform")
 	expect 0 "${words[@]}" --nproc-per-node 3 hello
 	expect 0 "${words[@]}" --nproc_per_node=3 --nnodes=1 --standalone hello
 	expect 0 "${words[@]}" --world-size 4 --trace "$scratch/$world.json" \
@@ -58,6 +59,15 @@ for words in '' '--prefix-output' '--tee 1' \
 	[ $? -eq 1 ] || fail "run $words to a full device: not status 1"
 	expect_err ': No space left on device$'
 done
+
+# In a simulation nobody has to be found; the rest of torchrun's words holds.
+expect 0 run --backend sim --platform "$platform" --nproc-per-node 1 --role r \
+	--rdzv-id 7 --rdzv-backend c10d --rdzv-endpoint node:1 --master-port 2 \
+	env
+expect_out '^ROLE_NAME=r$'
+expect_out '^TORCHELASTIC_RUN_ID=7$'
+grep -qx 'lockstep run: --rdzv-backend, --rdzv-endpoint, --master-port: no meaning in a simulation, ignored' \
+	"$scratch/err" || fail "words that mean nothing: $(cat "$scratch/err")"
 
 # A program that cannot be run.
 : >"$scratch/plain"

@@ -72,16 +72,16 @@ done
 
 # The time that a call may take is its own, whatever the job's is; simulated, it
 # is told when who was late would have come.
-three=(run --platform star-8 --nproc-per-node 3 --timeout 1)
+three=(run --nproc-per-node 3 --timeout 1)
 for world in tcp sim; do
-	expect 12 "${three[@]}" --backend "$world" "$wrong" time_for_the_first_call
+	LOCKSTEP_PLATFORM=star-8 expect 12 "${three[@]}" --backend "$world" "$wrong" time_for_the_first_call
 	has "$LOCKSTEP_JSON" '[.ranks[].call.timeout_s | values] == [2]'
 	expect_err 'a call was not complete after 2.000 s$'
 done
 if [ "$SANITIZED" = no ]; then
 	expect_err 'rank 1 would have come 58.000 s after the deadline; the run would have finished at 60.000 s$'
 	has "$LOCKSTEP_JSON" '.forecast | .rank == 1 and .came_s == 60 and .finished_s > 60'
-	expect 11 "${three[@]}" --backend sim "$wrong" late_and_stuck
+	expect 11 "${three[@]}" --backend sim --platform star-8 "$wrong" late_and_stuck
 	has "$LOCKSTEP_JSON" '.forecast | .deadline_s == 1 and .stuck_s == 30'
 fi
 
