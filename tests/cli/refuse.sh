@@ -228,7 +228,7 @@ printf '<?xml version="1.0"?>\n<platform version="4.1">\n<zone id="a"' \
 	>"$scratch/broken.xml"
 expect_refusal 'broken.xml' run --backend sim --platform "$scratch/broken.xml" \
 	hello
-platform=$("$LOCKSTEP" list platforms | awk 'NR == 2 { print $1 }')
+platform=star-8
 for words in '--max-restarts 1' '--nnodes 1:2' '--node-rank 1' '--tee 3' \
 	'--redirects 1' '--log-dir logs' '--local-ranks-filter 0' \
 	'--dump dumps' '--prefix-output'; do

@@ -2,7 +2,7 @@
 # One program runs in both worlds, with the same sentences and statuses.
 . tests/cli/support.bash
 
-platform=$("$LOCKSTEP" list platforms | awk 'NR == 2 { print $1 }')
+platform=star-8
 tcp=(run --backend tcp)
 
 for world in sim tcp; do

@@ -2,7 +2,7 @@
 # Traces: shown, drawn, compared; what is no trace is refused.
 . tests/cli/support.bash
 
-platform=$("$LOCKSTEP" list platforms | awk 'NR == 2 { print $1 }')
+platform=star-8
 sim=(run --backend sim --platform "$platform")
 : "${scratch:?}"
 a=$scratch/a.json.gz b=$scratch/b.json.gz
