@@ -51,7 +51,9 @@ static const struct option options[] = {
 	{"gpus", OPTION_EACH, GPUS, "G", .help = "GPUs of a node (default 1)"},
 	{"intra", OPTION_EACH, INTRA, "KIND:BW",
 	 .help = "links between the GPUs of a node: nvswitch:BW, cube-mesh:BW "
-		 "(of one NVLink) or pcie:BW[,sockets=N,socket=BW]; ,lat=TIME "
+		 "(of one NVLink) or pcie:BW[,sockets=N,socket=BW]; ,reached "
+		 "if "
+		 "BW is what a ring reaches, not what links have; ,lat=TIME "
 		 "from GPU to GPU"},
 	{"inter", OPTION_EACH, INTER, "KIND:CARDSxBW",
 	 .help = "network cards of a node: ib, roce, efa or tcp, :[CARDSx]BW; "
@@ -240,7 +242,7 @@ const struct manual manual_platform_new = {
 		 "a copy of the one before that later options change. "
 		 "Bandwidths are each way: 400G is Gbit/s, 50GB/s is bytes.",
 	.examples = {"lockstep platform new --nodes 32 --gpus 8 --intra "
-		     "nvswitch:235.3GB/s --inter ib:8x200G --topology "
+		     "nvswitch:300GB/s --inter ib:8x200G --topology "
 		     "fat-tree:8x4 -o cluster.xml"},
 	.groups = GROUPS({.options = options}),
 	.take = take_option};

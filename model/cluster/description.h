@@ -50,6 +50,7 @@ enum platform_intra_kind {
 struct platform_intra {
 	enum platform_intra_kind kind;
 	struct platform_wire gpu; /* of a GPU; MESH: of a single NVLink */
+	bool reached; /* its rate is what a ring reaches, not what links have */
 
 	/* MESH: NVLinks between two GPUs, 0 where there is none. */
 	unsigned char links[PLATFORM_MESH_GPUS][PLATFORM_MESH_GPUS];

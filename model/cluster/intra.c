@@ -35,7 +35,8 @@ static enum dist_error read_nvswitch(const struct platform_clause *clause,
 				     struct platform_intra *intra,
 				     struct dist_message *message)
 {
-	enum dist_error error = platform_clause_only(clause, "lat", message);
+	enum dist_error error =
+		platform_clause_only(clause, "lat reached", message);
 
 	intra->kind = PLATFORM_NVSWITCH;
 	return error ? error
@@ -47,7 +48,8 @@ static enum dist_error read_cube_mesh(const struct platform_clause *clause,
 				      struct platform_intra *intra,
 				      struct dist_message *message)
 {
-	enum dist_error error = platform_clause_only(clause, "lat", message);
+	enum dist_error error =
+		platform_clause_only(clause, "lat reached", message);
 
 	intra->kind = PLATFORM_MESH;
 	for (int i = 0; i < CUBE_GPUS; i++)
@@ -62,8 +64,8 @@ static enum dist_error read_pcie(const struct platform_clause *clause,
 				 struct dist_message *message)
 {
 	const char *sockets = platform_clause_value(clause, "sockets");
-	enum dist_error error =
-		platform_clause_only(clause, "lat sockets socket", message);
+	enum dist_error error = platform_clause_only(
+		clause, "lat reached sockets socket", message);
 
 	intra->kind = PLATFORM_PCIE;
 	intra->sockets = 1;
@@ -95,6 +97,7 @@ enum dist_error platform_read_intra(const char *text,
 	if (error)
 		return error;
 	memset(intra, 0, sizeof *intra);
+	intra->reached = platform_clause_value(&clause, "reached");
 	if (strcmp(clause.kind, "nvswitch") == 0)
 		return read_nvswitch(&clause, intra, message);
 	if (strcmp(clause.kind, "cube-mesh") == 0)

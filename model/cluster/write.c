@@ -128,6 +128,8 @@ static void write_kinds(FILE *out, const struct platform_nodes *n)
 		write_property(out, "gpu", n->gpu);
 	if (n->gpus > 1)
 		write_property(out, "intra", kinds[n->intra.kind]);
+	if (n->intra.reached)
+		write_property(out, "reached", "yes");
 	write_calibrations(out, n);
 	if (n->guessed)
 		write_property(out, "guessed", "yes");

@@ -34,6 +34,7 @@ struct fabric {
 	double intra_Bps;        /* a rank, over all its links */
 	double socket_Bps;       /* between the sockets of a node's ranks on
 				    PCIe; 0: one socket */
+	bool intra_reached;      /* intra_Bps is what a ring reaches of them */
 	double intra_latency_ns; /* between two ranks of a node */
 
 	char transport[32]; /* "ib", "roce", "efa", "tcp", ...; "": unknown */

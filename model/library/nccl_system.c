@@ -169,6 +169,8 @@ library_nccl_system_of(const struct fabric *fabric, int ranks,
 						  : UNKNOWN_INTRA_BPS) /
 			   1e9;
 	system.socket_GBps = fabric->socket_Bps / 1e9 * SOCKETS_TOLD;
+	if (fabric->intra_reached)
+		system.link_GBps /= link_share(system.intra, system.generation);
 	system.intra_GBps =
 		system.link_GBps * link_share(system.intra, system.generation);
 	if (system.socket_GBps > 0)

@@ -272,6 +272,7 @@ enum dist_error dist__platform_fabric(const struct dist__platform *p,
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 
 	*fabric = (struct fabric){.guessed = *property(p, "guessed"),
+				  .intra_reached = *property(p, "reached"),
 				  .calibrations = p->calibrations,
 				  .num_calibrations = p->num_calibrations};
 	if (sample && links)

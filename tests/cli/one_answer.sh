@@ -107,6 +107,22 @@ expect_refusal 'property intra: expected nvswitch, nvlink or pcie, not "NVLink 4
 expect 0 bench all_reduce --backend sim --platform "$scratch/unsaid.xml" \
 	--profile ideal --world-size 8 -b 1M -e 1M
 
+# Of 300 GB/s of NVLink 3 NCCL takes 240, which is about what a ring reaches.
+for of in 'built 300GB/s' 'reached 240GB/s,reached'; do
+	expect 0 platform new --gpus 8 --gpu 'A100 40GB' \
+		--intra "nvswitch:${of#* }" -o "$scratch/links.xml"
+	for fidelity in flow formula; do
+		expect 0 bench all_reduce --backend sim --world-size 8 \
+			--platform "$scratch/links.xml" --fidelity $fidelity \
+			-b 64K -e 8G -f 16
+		grep -v '^#' "$scratch/out" >"$scratch/${of%% *}.$fidelity"
+	done
+done
+for fidelity in flow formula; do
+	cmp "$scratch/built.$fidelity" "$scratch/reached.$fidelity" ||
+		fail "another rate of the same links, by $fidelity"
+done
+
 for option in --ranks-per-node=2 --uncalibrated; do
 	expect_refusal 'expected with --machine' bench all_reduce "$option"
 	expect_refusal 'expected with --machine' predict "$option" \

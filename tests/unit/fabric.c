@@ -198,6 +198,7 @@ Test(fabric, of_bonded_cards_in_a_platform_that_comes_with_us)
 	okay(dist__platform_fabric(platform, NULL, 64, &fabric));
 	dist__platform_close(platform);
 	cr_expect_eq(fabric.intra, FABRIC_NVSWITCH);
+	cr_expect(fabric.intra_reached);
 	cr_expect_str_eq(fabric.transport, "ib");
 	cr_expect_eq(fabric.cards, 8);
 	cr_expect(is_close(fabric.card_Bps, 196.6e9 / 8));
