@@ -54,7 +54,7 @@ enum llm_constant {
 	LLM_HOST_DENSE_NS,    /* to launch the kernels of a layer, forward and
 				 backward */
 	LLM_HOST_EXPERT_NS,
-	LLM_HOST_MORE,    /* share of that for each kernel more in a layer */
+	LLM_HOST_PART_NS, /* and for each part more of a layer: step.c */
 	LLM_EXPERT_EAGER, /* factor on experts' kernels before they were fused
 			   */
 	LLM_STEP_NS,      /* once a step: gradient norm, data, logs */

@@ -53,10 +53,10 @@ static double total(const struct spent *spent)
 
 static void add(struct spent *to, const struct spent *more, double times)
 {
-	for (int k = 0; k < LLM_KINDS; k++)
+	for (int k = 0; k < LLM_KINDS; k++) {
 		to->ns[k] += times * more->ns[k];
-	for (int k = 0; k < LLM_KINDS; k++)
 		to->again[k] += times * more->again[k];
+	}
 	for (int a = 0; a < LLM_AXES; a++)
 		to->exposed[a] += times * more->exposed[a];
 	to->recompute += times * more->recompute;
@@ -329,20 +329,22 @@ static void add_fsdp(struct maker *m, struct layer *layer)
 #define FORWARD_SHARE (1.0 / 3)
 
 /* A processor launches kernel by kernel: no layer is faster. Of graphs and
- * compiled code it launches a twentieth (launch_ms of torch-steps-h100.tsv). */
+ * compiled code it launches a twentieth (launch_ms of torch-steps-h100.tsv).
+ * Latents, shared experts, calls of tp and cp and attention in parts are more
+ * to launch. */
 static void add_host(const struct maker *m, struct layer *layer, int kind)
 {
 	const enum llm_software software = m->cluster->software;
-	const struct llm_architecture *model = &m->work->model;
-	double least = m->known[has_experts(kind) ? LLM_HOST_EXPERT_NS
-						  : LLM_HOST_DENSE_NS] *
-		       (1 + m->cluster->remade * FORWARD_SHARE) *
-		       (1 + m->known[LLM_HOST_MORE] *
-				    ((model->kv_rank > 0) +
-				     (has_experts(kind) && model->shared_ffn) +
-				     (has_experts(kind) && m->layout->tp > 1)));
-	double forward = total(&layer->forward);
-	double more = least - forward - total(&layer->backward);
+	const struct llm_layout *l = m->layout;
+	const int parts = (m->work->model.kv_rank > 0) +
+			  (has_experts(kind) && m->work->model.shared_ffn) +
+			  (l->tp > 1) + (l->cp > 1) +
+			  (l->attention == LLM_UNFUSED);
+	double least = (1 + m->cluster->remade * FORWARD_SHARE) *
+		       (m->known[has_experts(kind) ? LLM_HOST_EXPERT_NS
+						   : LLM_HOST_DENSE_NS] +
+			parts * m->known[LLM_HOST_PART_NS]);
+	double more = least - total(&layer->forward) - total(&layer->backward);
 
 	if (!is_layer(kind) || software == LLM_GRAPHED ||
 	    software == LLM_TUNED || more <= 0)
@@ -592,8 +594,7 @@ static double bubble_ns(const struct maker *m, const struct stage *stages,
 
 /* Sums of gradients and gathers of parameters, once a step, beside the last
  * backward and the first forward of a stage; sums with ZeRO-2 more often
- * (layout.h). DeepSpeed of 2022 reduces each bucket to
- * all that are to have of it, which is an all-reduce's time. */
+ * (layout.h). DeepSpeed of 2022 reduces each bucket by an all-reduce. */
 static void add_data(struct maker *m, struct spent *spent,
 		     const struct stage *stage)
 {
@@ -634,8 +635,8 @@ static void add_data(struct maker *m, struct spent *spent,
 	}
 }
 
-/* Matrices and norms of a layer: of queries, keys and values together, of the
- * output, both halves of the gate together, the second of the MLP. */
+/* Norms and matrices: queries' with keys' and values', output's, both of the
+ * gate together, the second of the MLP. */
 #define LAYER_TENSORS 6
 
 /* An operator of eager PyTorch on the host (docs/roofline.md, an add). */

@@ -293,6 +293,10 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 					 is(recipe->dispatcher, "deepep")));
 	if (dist__begins(row->framework, "nanotron"))
 		l->overlap_grad = l->overlap_param = false;
+	if (has(row->overlap, "unfused attention")) {
+		l->attention = LLM_UNFUSED;
+		l->dropout = true;
+	}
 	if (dist__begins(row->framework, "InternEvo")) {
 		l->whole_sums = true;
 		l->cast_norms = true;
@@ -522,6 +526,9 @@ double llm_case_memory(const struct llm_case *made,
 	llm_memory_worst(&memory, &work, device);
 	if (dist__begins(framework, "Megatron-DeepSpeed"))
 		return memory.total;
+	if (has(made->row->version, "core")) /* Megatron-LM's last rank logs */
+		llm_memory_of_stage(&memory, &work, device,
+				    made->layout.pp - 1);
 	if (dist__begins(framework, "Megatron"))
 		return memory.allocated;
 	if (dist__begins(framework, "nanotron"))
