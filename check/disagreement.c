@@ -1,5 +1,6 @@
 #include "check/disagreement.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "check/message.h"
@@ -300,6 +301,82 @@ static bool disagree_in_message(const struct check_board *board,
 	return false;
 }
 
+/* ---- groups that are asked for by number -------------------------------- */
+
+struct asked {
+	const struct check_call *call;
+	uint32_t rank;
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const struct asked *left = a, *right = b;
+	const struct check_call *x = left->call, *y = right->call;
+
+	if (x->generation != y->generation)
+		return x->generation < y->generation ? -1 : 1;
+	if (x->index != y->index)
+		return x->index < y->index ? -1 : 1;
+	return left->rank < right->rank ? -1 : left->rank > right->rank;
+}
+
+/* All that ranks asked for, by number; NULL: nothing, or no memory. The caller
+ * frees it. */
+static struct asked *list_asked(const struct check_board *board, size_t *count)
+{
+	struct asked *all;
+	size_t n = 0;
+
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
+		n += board->slots[rank].num_made;
+	all = n ? calloc(n, sizeof *all) : NULL;
+	*count = 0;
+	for (uint32_t rank = 0; all && rank < board->world_size; rank++)
+		for (uint32_t i = 0; i < board->slots[rank].num_made; i++)
+			if (*count < n)
+				all[(*count)++] = (struct asked){
+					&board->slots[rank].made[i], rank};
+	if (all)
+		qsort(all, *count, sizeof *all, by_number);
+	return all;
+}
+
+/* Ranks that ask for other groups by one number meet under it, but if each of
+ * these has one rank alone. */
+static bool disagree_in_number(const struct check_board *board,
+			       struct check_disagreement *found)
+{
+	const struct asked *first = NULL, *large = NULL, *one;
+	struct asked *all;
+	size_t count;
+
+	*found = (struct check_disagreement){.made = false};
+	all = list_asked(board, &count);
+	for (size_t i = 0; i < count && !found->made; i++) {
+		one = &all[i];
+		if (!first || one->call->index != first->call->index ||
+		    one->call->generation != first->call->generation) {
+			first = one;
+			large = NULL;
+		}
+		if (!large && one->call->numel > 1)
+			large = one;
+		if (!large)
+			continue;
+		if (one->call->terms == large->call->terms)
+			one = first;
+		if (one->call->terms == large->call->terms)
+			continue;
+		*found = (struct check_disagreement){.made = true,
+						     .a = one->call,
+						     .b = large->call,
+						     .rank_a = one->rank,
+						     .rank_b = large->rank};
+	}
+	free(all);
+	return found->made;
+}
+
 /* ---- either ----------------------------------------------------------- */
 
 /* When it came to be: with the later of both calls. */
@@ -323,7 +400,7 @@ bool check_disagree(const struct check_board *board,
 {
 	struct check_disagreement next;
 
-	*found = (struct check_disagreement){.group = NULL};
+	(void)disagree_in_number(board, found);
 	for (size_t i = 0; i < groups->count; i++) {
 		if (disagree_in_group(board, &groups->all[i], &next))
 			keep_first(found, &next);

@@ -8,9 +8,11 @@
 #include "check/groups.h"
 
 /* Two calls that do not match: the first index of a group at which two ranks
- * differ, the first such pair of an all-to-all, or both ends of a message. */
+ * differ, the first such pair of an all-to-all, both ends of a message, or two
+ * calls that ask for groups of other ranks by the same number. */
 struct check_disagreement {
 	const struct check_group *group; /* collectives */
+	bool made;                       /* of calls that ask for a group */
 	const struct check_call *a;      /* the minority's, or the receive */
 	const struct check_call *b;      /* the others', or the send */
 	uint32_t rank_a, rank_b;         /* first rank of each side */

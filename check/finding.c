@@ -182,7 +182,16 @@ static void find_mismatch(struct check_finding *f)
 			find_missing(f);
 		return;
 	}
-	if (found->group && !found->pair) {
+	if (found->made) {
+		for (uint32_t rank = 0; rank < board->world_size; rank++) {
+			const struct check_call *call =
+				check_made_like(&board->slots[rank], found->a);
+
+			if (call && (check_same_call(call, found->a) ||
+				     check_same_call(call, found->b)))
+				add(f, rank, call, true);
+		}
+	} else if (found->group && !found->pair) {
 		find_sides(f, found);
 		(void)check_find_divergence(board, found->group, found->a,
 					    &f->divergence);

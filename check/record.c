@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define BOARD_MAGIC   UINT32_C(0x4c535442) /* "LSTB" */
-#define BOARD_VERSION 20
+#define BOARD_VERSION 21
 
 /* A board's head and an allocator's leave so much of a slot's first page. */
 #define FIRST_PAGE 4064
@@ -411,6 +411,42 @@ const struct check_refusal *check_last_refusal(const struct check_slot *slot)
 	return NULL;
 }
 
+/* When the rank's last call was. */
+static int64_t last_ns(const struct check_slot *slot)
+{
+	const struct check_call *last = check_call_find(slot, slot->calls);
+
+	if (!last)
+		return 0;
+	return last->ended_ns > last->issued_ns ? last->ended_ns
+						: last->issued_ns;
+}
+
+void check_make(struct check_slot *slot, const struct check_call *call)
+{
+	struct check_call *made = &slot->made[slot->num_made];
+
+	if (slot->num_made == CHECK_MADE)
+		return;
+	*made = *call;
+	made->number = slot->calls + 1;
+	made->generation = slot->generation;
+	made->state = CHECK_CALL_DONE;
+	made->issued_ns = made->ended_ns = last_ns(slot);
+	atomic_thread_fence(memory_order_release);
+	slot->num_made++;
+}
+
+const struct check_call *check_made_like(const struct check_slot *slot,
+					 const struct check_call *like)
+{
+	for (uint32_t i = 0; i < slot->num_made; i++)
+		if (slot->made[i].index == like->index &&
+		    slot->made[i].generation == like->generation)
+			return &slot->made[i];
+	return NULL;
+}
+
 void check_source(struct check_slot *slot, uint32_t number, int32_t source)
 {
 	struct check_call *call = entry(slot, number);
@@ -477,15 +513,12 @@ uint32_t check_await_key(struct check_slot *slot, const char *op,
 			 const char *key, int64_t timeout_ns, int users,
 			 const struct check_site *site)
 {
-	const struct check_call *last = check_call_find(slot, slot->calls);
+	int64_t before_ns = last_ns(slot);
 	struct check_call *call = check_draft(slot);
 	uint32_t number;
 
 	/* A store has no clock: not before the rank's last call. */
-	if (last)
-		call->issued_ns = last->ended_ns > last->issued_ns
-					  ? last->ended_ns
-					  : last->issued_ns;
+	call->issued_ns = before_ns;
 	call->tag = CHECK_TAG_STORE;
 	call->peer = call->peer_rank = call->source = -1;
 	call->timeout_ns = timeout_ns;

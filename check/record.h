@@ -33,6 +33,8 @@
 /* Groups that the rank has left, and whose entry was reused, for which a slot
  * still stores what was called there. */
 #define CHECK_PAST 64
+/* Groups of which a slot keeps who asked for them: the first. */
+#define CHECK_MADE 8
 /* Refused calls that a slot keeps: the first ones, and the last. */
 #define CHECK_REFUSALS 4
 /* Tags above those of programs. This one has messages by which the members of a
@@ -49,7 +51,7 @@
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Padding of a slot, and of a board's head, to whole pages of 4 KiB: a rank can
  * map its own slot alone. */
-#define CHECK_UNUSED      528
+#define CHECK_UNUSED      904
 #define CHECK_UNUSED_HEAD 4072
 /* Bytes of a label, including the terminating zero. */
 #define CHECK_LABEL 112
@@ -277,6 +279,10 @@ struct check_slot {
 	 * its place; the refusals say where. */
 	uint32_t copied;
 	struct check_polled polled;
+	uint32_t num_made;
+	/* Calls of members that asked for a group by its number (index), for
+	 * that many members (numel). */
+	struct check_call made[CHECK_MADE];
 	char unused[CHECK_UNUSED]; /* to whole pages */
 };
 
@@ -417,6 +423,15 @@ void check_refuse(struct check_slot *slot, const struct check_call *call,
 /* check_last_refusal returns the refusal of the rank's last call; NULL: it was
  * not refused. */
 const struct check_refusal *check_last_refusal(const struct check_slot *slot);
+
+/* check_make records a call that asks for a group by its number. The caller
+ * sets *call except number, generation, state and the time. */
+void check_make(struct check_slot *slot, const struct check_call *call);
+
+/* check_made_like returns the rank's call that asks for the group of the number
+ * of like; NULL: there is none, or the slot has not kept it. */
+const struct check_call *check_made_like(const struct check_slot *slot,
+					 const struct check_call *like);
 
 /* check_source records the sender, a global rank, of the message that call
  * number, a receive from any source, has received. */

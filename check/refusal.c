@@ -193,7 +193,7 @@ static int blame_for_disagreement(const struct check_picture *p)
 
 	if (!check_disagree(board, &p->groups, &found))
 		return blame_for_missing(p);
-	if (found.pair)
+	if (found.pair || found.made)
 		return -1;
 	if (found.a->tag >= 0) {
 		const struct check_call *a = found.a, *b = found.b;

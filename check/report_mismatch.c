@@ -6,17 +6,21 @@
 
 #include "check/finding.h"
 
-/* Ranks that made the same call as one of them. */
+/* Ranks that made the same call as one of them, which, if made, asks for a
+ * group. */
 struct side {
 	const struct check_board *board;
 	const struct check_call *like;
+	bool made;
 };
 
 static bool on_side(const void *arg, uint32_t rank)
 {
 	const struct side *side = arg;
+	const struct check_slot *slot = &side->board->slots[rank];
 	const struct check_call *call =
-		check_counterpart(&side->board->slots[rank], side->like);
+		side->made ? check_made_like(slot, side->like)
+			   : check_counterpart(slot, side->like);
 
 	return call && check_same_call(call, side->like);
 }
@@ -71,7 +75,7 @@ static void report_unequal_parts(struct check_lines *lines,
 				 const struct check_finding *f)
 {
 	const struct check_call *call = f->unequal.call;
-	const struct side side = {f->board, call};
+	const struct side side = {f->board, call, false};
 
 	fputs("lockstep: mismatch: the ranks disagree about the lengths of the "
 	      "parts in",
@@ -161,8 +165,8 @@ static void report_collective(struct check_lines *lines,
 			      const struct check_finding *f)
 {
 	const struct check_disagreement *found = &f->disagreement;
-	const struct side sides[2] = {{f->board, found->a},
-				      {f->board, found->b}};
+	const struct side sides[2] = {{f->board, found->a, false},
+				      {f->board, found->b, false}};
 	bool purpose = differ_in_purpose(found->a, found->b);
 	uint32_t n = f->board->world_size;
 
@@ -185,11 +189,28 @@ static void report_collective(struct check_lines *lines,
 	check_report_divergence(lines, &f->divergence);
 }
 
+static void report_made(struct check_lines *lines,
+			const struct check_board *board,
+			const struct check_disagreement *found)
+{
+	fprintf(check_line(lines, 0),
+		"lockstep: mismatch: the ranks disagree about number %u of the "
+		"groups that they ask for",
+		found->a->index);
+	report_side(lines, &(struct side){board, found->a, true});
+	report_side(lines, &(struct side){board, found->b, true});
+	fputs("every rank has to ask for each group, in the same order; or its "
+	      "members alone, with use_local_synchronization=True",
+	      check_line(lines, 1));
+}
+
 void check_report_mismatch(struct check_lines *lines,
 			   const struct check_finding *f)
 {
 	if (f->disagreement.pair)
 		report_pair(lines, f->board, &f->disagreement);
+	else if (f->disagreement.made)
+		report_made(lines, f->board, &f->disagreement);
 	else if (f->disagreement.group)
 		report_collective(lines, f);
 	else if (f->disagreement.a)

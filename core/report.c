@@ -117,6 +117,32 @@ uint32_t dist__report_begin(const struct dist_group *group,
 	return number;
 }
 
+void dist__report_making(const struct dist_group *parent,
+			 const struct dist__purpose *purpose, uint32_t number,
+			 int n)
+{
+	const struct dist__members *members = &parent->members;
+	struct check_call call = {
+		.group_id = members->group_id,
+		.leader = (uint32_t)dist__global_rank(members, 0),
+		.index = number,
+		.tag = -1,
+		.peer = -1,
+		.peer_rank = -1,
+		.source = -1,
+		.numel = (uint64_t)n,
+		.terms = purpose->terms};
+
+	put(call.op, sizeof call.op, purpose->name);
+	put(call.group, sizeof call.group, parent->title);
+	memcpy(call.terms_text, purpose->text, sizeof call.terms_text);
+	check_site_set(&call.site, parent->site.file, parent->site.line);
+	if (parent->from.file)
+		check_site_set(&call.from, parent->from.file,
+			       parent->from.line);
+	check_make(parent->place.slot, &call);
+}
+
 uint32_t dist__report_again(const struct dist_group *group,
 			    const struct dist__op *op,
 			    const struct check_call *call)

@@ -188,6 +188,12 @@ uint32_t dist__report_begin(const struct dist_group *group,
 			    const struct dist__op *op,
 			    const struct dist__label *label);
 
+/* dist__report_making records that the rank asks, for purpose, for a group of n
+ * ranks of parent by number. */
+void dist__report_making(const struct dist_group *parent,
+			 const struct dist__purpose *purpose, uint32_t number,
+			 int n);
+
 /* dist__report_again does the same for an op that matches the recorded call in
  * all but number, times, timeout, and whether it blocks. */
 uint32_t dist__report_again(const struct dist_group *group,

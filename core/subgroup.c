@@ -289,6 +289,20 @@ static enum dist_error climb(struct making *making, const int *ranks, int n,
 	return error;
 }
 
+/* Notes the number by which the rank asks for a group of n ranks. */
+static void number_group(struct making *making, int n)
+{
+	struct dist_group *parent = making->parent;
+	uint32_t number = making->options.number;
+	char text[CHECK_LABEL];
+
+	snprintf(text, sizeof text,
+		 "number %u of the groups that the rank asked for", number);
+	(void)dist_label(parent, text, 0);
+	dist__report_making(parent, &making->purpose, number, n);
+	making->purpose.terms = dist__mix(making->purpose.terms, number);
+}
+
 /* Among the members alone. */
 static enum dist_error agree_aside(struct making *making, uint32_t *first)
 {
@@ -303,8 +317,8 @@ static enum dist_error agree_aside(struct making *making, uint32_t *first)
 
 	if (!ranks)
 		return DIST_ERR_NO_MEMORY;
-	making->purpose.terms =
-		dist__mix(making->purpose.terms, making->parent->label.terms);
+	if (making->options.number)
+		number_group(making, n);
 	for (int i = 0; i < n; i++)
 		ranks[i] = dist__global_rank(members, i);
 	dist__sort_whole(ranks, (size_t)n);

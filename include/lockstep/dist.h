@@ -231,9 +231,8 @@ void dist_abort(struct dist_group *group);
  * dist_destroy_process_group() accepts it.
  *
  * Groups may overlap, and have operations in flight at the same time. Each
- * group has its own order of operations and fails alone. Nothing orders the
- * calls of different groups: if one rank waits in group A before it calls on B,
- * and another waits in B before it calls on A, that is a deadlock.
+ * fails alone, and nothing orders the calls of different groups: if one rank
+ * waits in A before it calls on B, and another in B before A, no rank moves.
  */
 
 /* A field that is zero (or a NULL pointer to the struct) means: the default.
@@ -245,14 +244,16 @@ struct dist_group_options {
 	/* Number the members as their list does (torch: sort_ranks=False), and
 	 * not in the order of their global ranks. */
 	bool keep_order;
-	/* Only the members need to call; other ranks get NULL at once (torch:
-	 * use_local_synchronization=True). Members make such groups in the same
-	 * order. They wait for each other by messages on the parent, with a tag
-	 * above DIST_TAG_MAX. Members with different lists, or terms of
-	 * dist_label(), get DIST_ERR_MISMATCH, or wait for a rank that does
-	 * not wait for them: a deadlock. The default name is the group's
-	 * number, "@" and its lowest global rank. */
+	/* Only the members need to call, in one order; others get NULL at once
+	 * (torch: use_local_synchronization=True). They agree by messages on
+	 * the parent, with a tag above DIST_TAG_MAX. With different lists, or
+	 * numbers, they get DIST_ERR_MISMATCH, or are in a deadlock. The
+	 * default name is the group's id, "@" and its lowest global rank. */
 	bool members_only;
+	/* With members_only: torch's count of the groups that the rank asked
+	 * for. Different groups of one number, but for groups of one rank, are
+	 * a mismatch of the verdict. */
+	uint32_t number;
 };
 
 /* One list of n ranks. */
@@ -701,8 +702,7 @@ struct dist_work *dist_work_at(struct dist_work *work, const char *file,
 /*
  * dist_at_from is dist_at for a library that knows two lines: the call's own,
  * and the line of the program that led there. Verdicts name both: "at
- * model.py:41, from train.py:12". With a NULL from_file, or the same line
- * twice: dist_at.
+ * model.py:41, from train.py:12". No from_file, or one line twice: dist_at.
  */
 struct dist_group *dist_at_from(struct dist_group *group, const char *file,
 				int line, const char *from_file, int from_line);

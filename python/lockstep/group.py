@@ -752,7 +752,7 @@ def _leave():
 def make_subgroup(ranks, timeout, label=None, name="lockstep", number=""):
     """A group of these global ranks, in this order, made by them alone.
     number: torch's, which counts the calls of the rank. Its own back ends meet
-    under it, and so never where a rank did not make them all."""
+    under it, and so badly where a rank did not ask for them all."""
     parent = default()
     if parent is None:
         raise RuntimeError(
@@ -760,12 +760,9 @@ def make_subgroup(ranks, timeout, label=None, name="lockstep", number=""):
     options = library.GroupOptions(
         name=label.encode()[:23] if label else None,
         timeout_ns=library.nanoseconds(timeout), keep_order=True,
-        members_only=True)
+        members_only=True, number=int(number) if number.isdigit() else 0)
     handle = c_void_p()
     parent._at(source.caller())
-    if number.isdigit():
-        parent.lib.label(parent.handle, b"number %s of the groups that the "
-                         b"rank asked for" % number.encode(), int(number))
     parent._check("new_group", parent.lib.new_group(
         parent.handle, (c_int * len(ranks))(*ranks), len(ranks),
         byref(options), byref(handle)))

@@ -8,8 +8,8 @@ import ctypes
 import ctypes.util
 import os
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char,
-                    c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64,
-                    c_void_p)
+                    c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32,
+                    c_uint64, c_void_p)
 
 SONAME = "liblockstep.so.0"
 
@@ -52,7 +52,8 @@ class InitOptions(Structure):
 
 class GroupOptions(Structure):
     _fields_ = [("name", c_char_p), ("timeout_ns", c_int64),
-                ("keep_order", c_bool), ("members_only", c_bool)]
+                ("keep_order", c_bool), ("members_only", c_bool),
+                ("number", c_uint32)]
 
 
 class P2POp(Structure):

@@ -34,7 +34,13 @@ expect 11 "${sim[@]}" 2 "$script" abba
 expect_err "rank 0 waits in all_reduce.* at .*seat\.py:$(line_of first)"
 expect_err "rank 1 waits in all_reduce.* at .*seat\.py:$(line_of second)"
 expect 10 "${sim[@]}" 2 "$script" members
-expect_err "rank 0 called new_group.* for number 2 of the groups .* at .*seat\.py:$(line_of third)"
+expect_err "rank 0 called new_group\(ranks 0\) at .*seat\.py:$(line_of alone)"
+expect_err "rank 1 called new_group\(ranks 0-1\) at .*seat\.py:$(line_of third)"
+expect 10 "${sim[@]}" 4 "$script" pairs
+expect_err 'the ranks disagree about number 2 of the groups'
+for pair in 0-1 2-3; do
+	expect_err "ranks $pair \(2\) called new_group\(ranks $pair\) at .*seat\.py:$(line_of pair)"
+done
 expect 13 "${sim[@]}" 2 "$script" leave
 expect_err '^no more$'
 expect 1 "${sim[@]}" 2 "$script" fail

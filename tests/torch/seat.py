@@ -119,8 +119,17 @@ def end_beside():
 def members():
     """torch counts the groups of a rank, and its own back ends hang."""
     if dist.get_rank() == 0:
-        dist.new_group([0])
+        dist.new_group([0])  # alone
     dist.new_group([0, 1])  # third
+
+
+def pairs():
+    """Each pair asks for its own group alone, as ranks do for one of their
+    own, which harms nobody."""
+    rank = dist.get_rank()
+    dist.new_group([rank])
+    mine = dist.new_group([0, 1] if rank < 2 else [2, 3])  # pair
+    dist.barrier(mine)
 
 
 def place():
