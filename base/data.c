@@ -121,17 +121,44 @@ void dist__data_offer(struct dist__spelling *near, const char *kind,
 	offer(&choices, near);
 }
 
+/* Whether the file begins with a title that has name in it: "title: AWS
+ * p5.48xlarge". */
+static bool is_titled(const char *kind, const char *file, const char *suffix,
+		      const char *name, char title[128])
+{
+	char path[4096];
+	bool titled;
+	FILE *stream;
+
+	dist__data_dir(kind, path, sizeof path);
+	(void)dist__append(path, sizeof path, "/%s%s", file, suffix);
+	stream = fopen(path, "r");
+	titled = stream && strlen(name) > 2 &&
+		 fscanf(stream, "title: %127[^\n]", title) == 1 &&
+		 strcasestr(title, name);
+	if (stream)
+		fclose(stream);
+	return titled;
+}
+
 /* Says which was probably meant, else which there are. */
 static enum dist_error refuse_name(const char *kind, const char *name,
 				   const char *suffix,
 				   struct dist_message *message)
 {
 	struct dist__spelling near = dist__spelling_of(name);
-	char list[sizeof message->text] = "";
+	char list[sizeof message->text] = "", title[128];
 	struct choices choices;
 
 	read_choices(&choices, kind, suffix);
 	offer(&choices, &near);
+	for (size_t i = 0; !*near.name && i < choices.num; i++)
+		if (is_titled(kind, choices.names[i], suffix, name, title))
+			return dist__refuse(message,
+					    "no \"%.64s\" among the %s; %s is "
+					    "%s",
+					    name, kind, choices.names[i],
+					    title);
 	for (size_t i = 0; !*near.name && i < choices.num; i++)
 		(void)dist__append(list, sizeof list, "%s%s",
 				   i ? ", " : "; there are ", choices.names[i]);

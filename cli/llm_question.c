@@ -240,6 +240,12 @@ static enum dist_error open_machine(struct llm_question *question,
 static enum dist_error check_request(const struct llm_request *request,
 				     struct dist__refusal *refusal)
 {
+	if (request->model && !request->machine && request->gpu)
+		return dist__refuse_option(
+			refusal, NULL,
+			"expected --machine, for --gpu does not say what joins "
+			"GPUs: such as pcie-8, one server of 8 on PCIe, or "
+			"hgx-h100-400g; see lockstep list machines");
 	if (!request->model || !request->machine)
 		return dist__refuse_option(
 			refusal, NULL,

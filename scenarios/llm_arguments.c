@@ -36,10 +36,10 @@ const struct option llm_options[] = {
 	{"vpp", COUNT, AT(vpp), "N",
 	 .help = "model chunks of a stage, interleaved", .usual = "1", RANKS,
 	 .also = "virtual-pipeline|num-virtual-stages-per-pipeline-rank"},
-	{"shard", CHOICE, AT(shard), "ddp|zero1|zero2|zero3|fsdp|hsdp",
+	{"shard", CHOICE, AT(shard), "ddp|zero1|zero2|zero3|fsdp|fsdp2|hsdp",
 	 .help = "what is sharded over data-parallel ranks: "
 		 "nothing; optimizer state; and gradients; and "
-		 "parameters, by two names; parameters within groups "
+		 "parameters, by three names; parameters within groups "
 		 "of --shard-ranks",
 	 .usual = "zero1", .also = "zero|zero-stage|sharding|dp-shard"},
 	{"shard-ranks", COUNT, AT(shard_ranks), "N",

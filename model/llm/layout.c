@@ -70,7 +70,7 @@ const char *llm_shard_name(enum llm_shard shard)
 
 enum llm_shard llm_shard_find(const char *name)
 {
-	if (strcasecmp(name, "zero3") == 0)
+	if (strcasecmp(name, "zero3") == 0 || strcasecmp(name, "fsdp2") == 0)
 		return LLM_FSDP;
 	return (enum llm_shard)find(shards, LLM_SHARDS, name);
 }

@@ -142,7 +142,7 @@ struct llm_layout {
 };
 
 /* Names as in flags: "zero1", "zero-bubble", "selective". _find returns the
- * number of names if name is unknown; "zero3" is FSDP. */
+ * number of names if name is unknown; "zero3" and "fsdp2" are FSDP. */
 const char *llm_shard_name(enum llm_shard shard);
 enum llm_shard llm_shard_find(const char *name);
 const char *llm_schedule_name(enum llm_schedule schedule);

@@ -328,6 +328,20 @@ expect_refusal 'two kinds of GPUs are not modelled' plan --model llama3-8b \
 expect_refusal 'no layout is legal: ' "${plan[@]}" 1024 --tp 3
 expect_refusal '--recompute-layers: expected with' "${plan[@]}" 1024 --recompute-layers 3
 
+# What teams call things: FSDP2, a cloud's names of machines, a GPU alone.
+for shard in fsdp fsdp2; do
+	expect 0 predict --model llama3-8b "${at[@]}" --world-size 32 --shard $shard --json
+	jq -c .rows "$scratch/out" >"$scratch/$shard"
+done
+cmp -s "$scratch/fsdp" "$scratch/fsdp2" || fail "fsdp2 is not fsdp"
+expect_refusal 'no "p5.48xlarge" among the machines; aws-p5 is AWS p5.48xlarge' \
+	predict --model llama3-8b --machine p5.48xlarge --world-size 64
+expect_refusal 'expected --machine, for --gpu does not say' predict --model llama3-8b --gpu RTX-4090 \
+	--world-size 8
+expect 0 predict --model llama3-8b --machine pcie-8 --gpu RTX-4090 --world-size 8 --shard fsdp2
+expect_out 'no +formula$'
+expect_refusal '--gpu is needed: pcie-8' predict --model llama3-8b --machine pcie-8 --world-size 8
+
 # Several values: the fastest layout with each, as a plan of it alone has it.
 few=(plan --model llama3-8b "${at[@]}" --global-batch 64 --shard fsdp)
 for tp in 2 4; do
