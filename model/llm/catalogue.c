@@ -257,27 +257,38 @@ static const char *behind_owner(const char *name)
 		       : NULL;
 }
 
+/* Returns the length of a name without a word behind its last dash that says
+ * which checkpoint of an architecture it is: four digits of a date or one of
+ * these. */
+static size_t without_checkpoint(const char *name, size_t len)
+{
+	static const char *const words[] = {"instruct", "base", "chat",    "hf",
+					    "it",       "pt",   "thinking"};
+	size_t start = len;
+
+	while (start > 0 && name[start - 1] != '-')
+		start--;
+	if (start < 2)
+		return len;
+	if (len - start == 4 && strspn(name + start, "0123456789") >= 4)
+		return start - 1;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (len - start == strlen(words[i]) &&
+		    strncasecmp(name + start, words[i], len - start) == 0)
+			return start - 1;
+	return len;
+}
+
 /* Stores what is compared of a name, of a repository without its owner, and
- * without what names a checkpoint of the same architecture. */
+ * without what names a checkpoint (Qwen3-30B-A3B-Instruct-2507). */
 static void fold_asked(char asked[64], const char *name)
 {
-	static const char *const checkpoints[] = {"instruct", "base", "chat",
-						  "hf",       "it",   "pt"};
 	const char *repository = behind_owner(name);
-	size_t len = strlen(repository ? repository : name);
+	size_t len;
 
 	name = repository ? repository : name;
-	for (size_t i = 0;
-	     repository && i < sizeof checkpoints / sizeof *checkpoints; i++) {
-		size_t less = strlen(checkpoints[i]);
-
-		if (len > less && name[len - less - 1] == '-' &&
-		    strcasecmp(name + len - less, checkpoints[i]) == 0) {
-			len -= less + 1;
-			break;
-		}
-	}
-	fold(asked, name, len);
+	len = without_checkpoint(name, strlen(name));
+	fold(asked, name, without_checkpoint(name, len));
 }
 
 bool llm_catalogue_has_near(const char *name)

@@ -99,6 +99,9 @@ Test(llm_architecture, names_are_those_that_people_use)
 		/* Repositories. */
 		{"meta-llama/Meta-Llama-3-70B", "Llama-3-70B"},
 		{"meta-llama/Llama-3.1-8B-Instruct", "Llama-3-8B"},
+		{"llama-3.3-70b-instruct", "Llama-3-70B"},
+		{"Qwen/Qwen3-30B-A3B-Instruct-2507", "Qwen3-30B-A3B"},
+		{"deepseek-ai/DeepSeek-V3.1", "DeepSeek-V3"},
 		{"google/gemma-3-27b-it", "Gemma-3-27B"},
 		{"google/gemma-3-27b-pt", "Gemma-3-27B"},
 		{"allenai/OLMo-2-0325-32B", "OLMo-2-32B"},
