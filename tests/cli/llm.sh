@@ -423,4 +423,13 @@ expect_err 'study.yaml:5: unknown key "sequence" of grid'
 expect_refusal '--recompute-layers: expected with --recompute full$' predict \
 	--model llama3-8b --machine hgx-h100-400g --world-size 32 --recompute-layers 2
 
+# Compiled, GPT-2 allocates 9.00 GB (torch-steps-h100.tsv): norms and activations
+# are made again, and logits are not copied.
+expect 0 predict --model gpt2-small "${at[@]}" --world-size 1 --shard ddp --seq 1024 \
+	--micro-batch 16 --global-batch 16 --recompute selective \
+	--recompute-modules layernorm+mlp_act --fused-loss --json
+jq -e '.rows[0].memory | .parameters + .gradients + .optimizer +
+	.activations + .temporary | . > 8.1e9 and . < 9.9e9' "$scratch/out" >/dev/null ||
+	fail "a compiled step's memory: $(jq -c '.rows[0].memory' "$scratch/out")"
+
 finish
