@@ -666,8 +666,11 @@ static const struct family *family_find(struct config *c)
 	c->error = dist__refuse(
 		c->message,
 		"%.120s: expected model_type to be one of those in "
-		"docs/models.md, such as llama or qwen3_moe, got %s",
-		c->path, value ? value_text(value, got) : "none");
+		"docs/models.md, such as llama or qwen3_moe, got %s%s",
+		c->path, value ? value_text(value, got) : "none",
+		json_object_get(c->object, "linear_num_value_heads")
+			? "; linear attention is not modelled"
+			: "");
 	return NULL;
 }
 

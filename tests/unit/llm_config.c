@@ -424,6 +424,11 @@ Test(llm_config, what_is_refused)
 		       ": expected model_type to be one of those in "
 		       "docs/models.md, such as llama or qwen3_moe, got "
 		       "\"mamba\"");
+	expect_refusal("{\"model_type\": \"qwen3_next\", "
+		       "\"linear_num_value_heads\": 32}",
+		       ": expected model_type to be one of those in "
+		       "docs/models.md, such as llama or qwen3_moe, got "
+		       "\"qwen3_next\"; linear attention is not modelled");
 	expect_refusal("{\"model_type\": \"gemma3\", \"text_config\": "
 		       "{\"model_type\": \"mamba\"}}",
 		       ": expected model_type to be one of those in "
