@@ -76,13 +76,23 @@ enum dist_error library_check_fabric(const struct dist__profile *profile,
 {
 	const struct library_model *model = library_find(profile);
 
-	if (!model || !model->is_of_gpus || fabric->intra != FABRIC_HOST)
+	if (!model || !model->is_of_gpus)
 		return DIST_OK;
-	return dist__refuse(message,
-			    "profile %s: what joins the GPUs of a node is not "
-			    "stated: expected property intra (nvswitch, nvlink "
-			    "or pcie) of the platform's outermost zone",
-			    profile->name);
+	if (fabric->intra == FABRIC_HOST)
+		return dist__refuse(
+			message,
+			"profile %s: what joins the GPUs of a node is not "
+			"stated: expected property intra (nvswitch, nvlink or "
+			"pcie) of the platform's outermost zone",
+			profile->name);
+	if (fabric->nodes > 1 && !fabric->transport[0])
+		return dist__refuse(
+			message,
+			"profile %s: what joins the nodes is not stated: "
+			"expected property transport (ib, roce, efa, tcp, ...) "
+			"of the platform's outermost zone",
+			profile->name);
+	return DIST_OK;
 }
 
 enum dist_error library_force(struct dist__profile *profile, const char *words,

@@ -140,8 +140,8 @@ bool library_has_steps(const struct dist__profile *profile);
 bool library_has_transfers(const struct dist__profile *profile);
 
 /* library_check_fabric refuses a fabric on which profile's library would have
- * to guess: NCCL, where it is not stated what joins the GPUs of a node. Errors:
- * INVALID_ARGUMENT (message). */
+ * to guess: NCCL, where it is not stated what joins the GPUs of a node, or the
+ * nodes. Errors: INVALID_ARGUMENT (message). */
 DIST_MUST_CHECK enum dist_error
 library_check_fabric(const struct dist__profile *profile,
 		     const struct fabric *fabric, struct dist_message *message);

@@ -21,7 +21,7 @@ struct library_model {
 					  coll/ */
 	bool has_own_hops; /* a step between nodes takes what its constants say,
 			      whatever the latency of links */
-	bool is_of_gpus;   /* what joins the ranks of a node must be known */
+	bool is_of_gpus;   /* what joins ranks and nodes must be known */
 	bool has_steps;    /* its estimates are LIBRARY_STEPS, */
 	bool has_transfers; /* or have any other shape */
 	bool has_exchanges; /* DIST__SEND: each rank sends to the next and

@@ -496,7 +496,7 @@ for step_of in ps 'hybrid --pp 2' 'moe --imbalance 10' 'moe --batch 31'; do
 done
 # The step and its communication alone refuse it, in one line.
 expect_refusal 'NCCL has no algorithm "nvls" for 6' predict --model mnist \
-	--flops 60e12 --platform star-8 --world-size 6 --profile nccl \
+	--flops 60e12 --platform tcp-100g-16x1 --world-size 6 --profile nccl \
 	--algorithm all_reduce=nvls
 machine=("${step[@]}" --machine hgx-h100-400g --world-size 64)
 expect 0 "${machine[@]}" --topology fat-tree:2x4,taper=16
