@@ -7,6 +7,10 @@ import weakref
 BLOCK = 512
 
 
+def rounded(storage):
+    return -(-storage.nbytes() // BLOCK) * BLOCK
+
+
 class Entry:
     """A storage that tensors of the script share."""
 
@@ -38,8 +42,7 @@ class Memory:
         address = storage._cdata
         entry = self.entries.get(address)
         if entry is None:
-            size = -(-storage.nbytes() // BLOCK) * BLOCK
-            entry = Entry(next(self.serials), size)
+            entry = Entry(next(self.serials), rounded(storage))
             self.entries[address] = entry
             self.alive.add(entry.serial)
             entry.guard = weakref.ref(
@@ -53,6 +56,17 @@ class Memory:
             entry.on_gpu = True
             self.used += entry.size
             self.peak = max(self.peak, self.used)
+
+    def resized(self, storage):
+        """FSDP frees what it gathered by storage.resize_(0)."""
+        entry = self.entries.get(storage._cdata)
+        if entry is None:
+            return
+        size = rounded(storage)
+        if entry.on_gpu:
+            self.used += size - entry.size
+            self.peak = max(self.peak, self.used)
+        entry.size, entry.known = size, False
 
     def drop(self, address):
         entry = self.entries.pop(address)

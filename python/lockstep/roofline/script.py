@@ -95,6 +95,14 @@ class Script:
 
         patch(FakeTensor, "device", property(device, inner.fset))
         patch(torch.Tensor, "record_stream", lambda *_: None)
+        resize = torch.UntypedStorage.resize_
+
+        def resize_(storage, size):
+            resize(storage, size)
+            mode.memory.resized(storage)
+            return storage
+
+        patch(torch.UntypedStorage, "resize_", resize_)
         # Its own, for a foreign fake tensor on a GPU, needs a GPU.
         uniform = torch.ops.aten.uniform_.default
         patch(decomposition_table, uniform, lambda x, *_, **__: x)
