@@ -9,21 +9,17 @@ static bool same_site(const struct check_call *a, const struct check_call *b)
 	return check_same_site(&a->site, &b->site);
 }
 
-static bool same_label(const struct check_call *a, const struct check_call *b)
+/* Whether ranks that make these calls go the same way. */
+static bool same_way(const struct check_call *a, const struct check_call *b)
 {
-	return strcmp(a->label, b->label) == 0;
+	return same_site(a, b) && strcmp(a->label, b->label) == 0;
 }
-
-/* What two calls of ranks that go the same way have in common. */
-typedef bool (*same_way)(const struct check_call *a,
-			 const struct check_call *b);
 
 /* The call that most members made theirs like at that place, as far as one has
  * a majority (Boyer and Moore); NULL: nobody made one. */
 static const struct check_call *usual_call(const struct check_board *board,
 					   const struct check_group *group,
-					   const struct check_call *place,
-					   same_way same)
+					   const struct check_call *place)
 {
 	const struct check_call *usual = NULL, *call;
 	uint32_t votes = 0;
@@ -35,7 +31,7 @@ static const struct check_call *usual_call(const struct check_board *board,
 			continue;
 		if (votes == 0)
 			usual = call;
-		if (same(call, usual))
+		if (same_way(call, usual))
 			votes++;
 		else
 			votes--;
@@ -45,10 +41,10 @@ static const struct check_call *usual_call(const struct check_board *board,
 
 static bool part_at(const struct check_board *board,
 		    const struct check_group *group,
-		    const struct check_call *place, same_way same,
+		    const struct check_call *place,
 		    struct check_divergence *divergence)
 {
-	const struct check_call *usual = usual_call(board, group, place, same);
+	const struct check_call *usual = usual_call(board, group, place);
 	const struct check_call *call;
 
 	*divergence = (struct check_divergence){.few = NULL};
@@ -58,10 +54,10 @@ static bool part_at(const struct check_board *board,
 		call = check_counterpart(&board->slots[rank], place);
 		if (!call)
 			continue;
-		if (!same(call, usual) && !divergence->few) {
+		if (!same_way(call, usual) && !divergence->few) {
 			divergence->few = call;
 			divergence->rank_few = rank;
-		} else if (same(call, usual) && !divergence->most) {
+		} else if (same_way(call, usual) && !divergence->most) {
 			divergence->most = call;
 			divergence->rank_most = rank;
 		}
@@ -69,10 +65,10 @@ static bool part_at(const struct check_board *board,
 	return divergence->few && divergence->most;
 }
 
-static bool find_by(const struct check_board *board,
-		    const struct check_group *group,
-		    const struct check_call *before, same_way same,
-		    struct check_divergence *divergence)
+bool check_find_divergence(const struct check_board *board,
+			   const struct check_group *group,
+			   const struct check_call *before,
+			   struct check_divergence *divergence)
 {
 	struct check_call place = *before;
 	struct check_divergence earlier;
@@ -81,7 +77,7 @@ static bool find_by(const struct check_board *board,
 	bool found = false;
 
 	while (place.index-- > low) {
-		if (part_at(board, group, &place, same, &earlier)) {
+		if (part_at(board, group, &place, &earlier)) {
 			*divergence = earlier;
 			found = true;
 		} else if (found) {
@@ -89,15 +85,6 @@ static bool find_by(const struct check_board *board,
 		}
 	}
 	return found;
-}
-
-bool check_find_divergence(const struct check_board *board,
-			   const struct check_group *group,
-			   const struct check_call *before,
-			   struct check_divergence *divergence)
-{
-	return find_by(board, group, before, same_site, divergence) ||
-	       find_by(board, group, before, same_label, divergence);
 }
 
 /* Whether a rank waits in the collective at place, so that all see it. */

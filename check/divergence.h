@@ -20,8 +20,8 @@ struct check_divergence {
 };
 
 /* check_find_divergence finds the last time, before the collective `before` of
- * group, that members began to call at different lines; if never, with
- * different labels. Returns false if the records show neither. */
+ * group, that members began to call at different lines, or with different
+ * labels. Returns false if the records show neither. */
 bool check_find_divergence(const struct check_board *board,
 			   const struct check_group *group,
 			   const struct check_call *before,

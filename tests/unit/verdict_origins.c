@@ -117,12 +117,12 @@ Test(verdict_origins, where_ranks_parted_is_named)
 		     NULL);
 }
 
-/* A barrier at line 10, for what a label says. */
-static void complete_for(struct check_board *board, uint32_t rank,
+/* A barrier at a line, for what a label says. */
+static void complete_for(struct check_board *board, uint32_t rank, int line,
 			 const char *label)
 {
 	struct check_slot *slot = &board->slots[rank];
-	uint32_t number = board_issue(board, rank, "barrier", -1, -1, 10);
+	uint32_t number = board_issue(board, rank, "barrier", -1, -1, line);
 	struct check_call *call = &slot->ring[(number - 1) % CHECK_RING];
 
 	snprintf(call->label, sizeof call->label, "%s", label);
@@ -134,9 +134,9 @@ Test(verdict_origins, what_ranks_called_for_at_one_line_is_named)
 	struct check_board *board = board_of(3);
 
 	for (uint32_t rank = 0; rank < 3; rank++) {
-		complete_for(board, rank, "step 0");
-		complete_for(board, rank, rank == 1 ? "step 2" : "step 1");
-		complete_for(board, rank, rank == 1 ? "step 3" : "step 2");
+		complete_for(board, rank, 10, "step 0");
+		complete_for(board, rank, 10, rank == 1 ? "step 2" : "step 1");
+		complete_for(board, rank, 10, rank == 1 ? "step 3" : "step 2");
 	}
 	for (uint32_t rank = 0; rank < 3; rank += 2)
 		board_block(board, rank, "barrier", -1, -1, 10);
@@ -145,6 +145,27 @@ Test(verdict_origins, what_ranks_called_for_at_one_line_is_named)
 		     "ranks called for different things before: rank 1 "
 		     "barrier(float32, 4) #1 of group default for step 2 at "
 		     "prog.c:10, rank 0 for step 1 at prog.c:10\n",
+		     NULL);
+}
+
+/* A rank that skips a layer at random: in the backward pass it is at another
+ * line, too. */
+Test(verdict_origins, what_ranks_parted_for_before_they_left_the_line_is_named)
+{
+	struct check_board *board = board_of(3);
+
+	for (uint32_t rank = 0; rank < 3; rank++) {
+		complete_for(board, rank, 10, "layer 0");
+		complete_for(board, rank, 10,
+			     rank == 1 ? "layer 2" : "layer 1");
+		complete_for(board, rank, rank == 1 ? 20 : 10, "layer 2");
+		board_block(board, rank, rank == 1 ? "barrier" : "all_reduce",
+			    -1, -1, 20);
+	}
+	board_expect(board, &board_stuck, CHECK_MISMATCH, BOARD_ANY,
+		     "ranks called for different things before: rank 1 "
+		     "barrier(float32, 4) #1 of group default for layer 2 at "
+		     "prog.c:10, rank 0 for layer 1 at prog.c:10\n",
 		     NULL);
 }
 
