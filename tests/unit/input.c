@@ -13,6 +13,7 @@
 #include "base/input.h"
 #include "coll/profile.h"
 #include "base/tsv_table.h"
+#include "tests/support/okay.h"
 
 static char folder[] = "/tmp/lockstep-input-XXXXXX";
 static char path[64];
@@ -125,10 +126,8 @@ Test(input, a_byte_that_is_no_text_is_refused_with_its_line)
 	struct tsv_table tsv;
 
 	write_file("# title: t\n# source: s\na\tb\n1\t\xff\n");
-	cr_expect_eq(dist__tsv_load(&tsv, path, &message),
-		     DIST_ERR_INVALID_ARGUMENT);
-	cr_expect(strstr(message.text, "input:4: expected text in UTF-8"), "%s",
-		  message.text);
+	refused_with(dist__tsv_load(&tsv, path, &message), message,
+		     "input:4: expected text in UTF-8");
 }
 
 /* libyaml alone took more than 10 s for it. */
@@ -146,10 +145,8 @@ Test(input, yaml_that_is_nested_deep_is_refused_at_once)
 	write_file(text);
 	free(text);
 	dist__profile_init(&profile);
-	cr_expect_eq(dist__profile_load(&profile, path, &message),
-		     DIST_ERR_INVALID_ARGUMENT);
-	cr_expect(strstr(message.text, "input:1: expected at most 32 lists"),
-		  "%s", message.text);
+	refused_with(dist__profile_load(&profile, path, &message), message,
+		     "input:1: expected at most 32 lists");
 	cr_expect_lt((double)(clock() - begun) / CLOCKS_PER_SEC, 5.0);
 	dist__profile_release(&profile);
 }

@@ -119,6 +119,21 @@ Test(profile, when_a_send_ends)
 		"list");
 }
 
+/* A message of so many bytes, in a call that walks through walked, counts want
+ * bytes. */
+static void loads(enum dist__traffic traffic, size_t bytes, size_t walked,
+		  double want)
+{
+	double got = dist__profile_load_bytes(&profile, traffic, bytes, walked);
+
+	cr_assert_float_eq(got, want, 1e-9 * want + 1e-12, "%zu: %g, not %g",
+			   bytes, got, want);
+}
+
+static const char bad_rates[] =
+	"rates: expected bytes above those of the rate before, and shares "
+	"above 0";
+
 Test(profile, rates_by_size)
 {
 	char text[64];
@@ -128,30 +143,20 @@ Test(profile, rates_by_size)
 		     "  - {bytes: 4096, share: 2}\n"),
 		message);
 	cr_assert_eq(profile.window_bytes, 65536);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 0, 0), 0);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 512, 0),
-		     128);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 0),
-		     256);
-	cr_assert_float_eq(
-		dist__profile_load_bytes(&profile, DIST__LOAD, 2048, 0),
-		2048 / 3.0, 1e-9);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 0),
-		     2048);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 8192, 0),
-		     4096);
+	loads(DIST__LOAD, 0, 0, 0);
+	loads(DIST__LOAD, 512, 0, 128);
+	loads(DIST__LOAD, 1024, 0, 256);
+	loads(DIST__LOAD, 2048, 0, 2048 / 3.0);
+	loads(DIST__LOAD, 4096, 0, 2048);
+	loads(DIST__LOAD, 8192, 0, 4096);
 	dist__profile_rates_print(&profile, text, sizeof text);
 	cr_assert_str_eq(text, "1024:4 4096:2");
 	refused("name: x\nrates: 2\n", 2,
 		"rates: expected a list of up to 16 rates, not \"2\"");
 	refused("name: x\nrates:\n  - {bytes: 8, share: 1}\n"
 		"  - {bytes: 8, share: 2}\n",
-		4,
-		"rates: expected bytes above those of the rate before, and "
-		"shares above 0");
-	refused("name: x\nrates: [{bytes: 8, share: 0}]\n", 2,
-		"rates: expected bytes above those of the rate before, and "
-		"shares above 0");
+		4, bad_rates);
+	refused("name: x\nrates: [{bytes: 8, share: 0}]\n", 2, bad_rates);
 	refused("name: x\nrates: [{bytes: 8}]\n", 2,
 		"expected a key \"share\" in a rate");
 }
@@ -164,19 +169,13 @@ Test(profile, messages_between_ranks_of_a_core_have_a_share)
 		     "  - {bytes: 1024, share: 4}\n"
 		     "  - {bytes: 4096, share: 2, core_share: 8}\n"),
 		message);
-	cr_assert_eq(
-		dist__profile_load_bytes(&profile, DIST__CORE_LOAD, 1024, 0),
-		256);
-	cr_assert_eq(
-		dist__profile_load_bytes(&profile, DIST__CORE_LOAD, 4096, 0),
-		512);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 0),
-		     2048);
+	loads(DIST__CORE_LOAD, 1024, 0, 256);
+	loads(DIST__CORE_LOAD, 4096, 0, 512);
+	loads(DIST__LOAD, 4096, 0, 2048);
 	dist__profile_rates_print(&profile, text, sizeof text);
 	cr_assert_str_eq(text, "1024:4 4096:2 core 8");
 	refused("name: x\nrates: [{bytes: 8, share: 1, core_share: 0}]\n", 2,
-		"rates: expected bytes above those of the rate before, and "
-		"shares above 0");
+		bad_rates);
 	refused("name: x\nrates: [{bytes: 8, share: 1, core_share: nan}]\n", 2,
 		"core_share: expected a number of 0 or more, not \"nan\"");
 }
@@ -189,18 +188,13 @@ Test(profile, sums_of_what_came_have_a_share)
 		     "  - {bytes: 1024, share: 4}\n"
 		     "  - {bytes: 4096, share: 2, sum_share: 0.5}\n"),
 		message);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__SUM, 1024, 0),
-		     1024);
-	cr_assert_float_eq(
-		dist__profile_load_bytes(&profile, DIST__SUM, 2048, 0),
-		2048 / 0.75, 1e-9);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__SUM, 4096, 0),
-		     8192);
+	loads(DIST__SUM, 1024, 0, 1024);
+	loads(DIST__SUM, 2048, 0, 2048 / 0.75);
+	loads(DIST__SUM, 4096, 0, 8192);
 	dist__profile_rates_print(&profile, text, sizeof text);
 	cr_assert_str_eq(text, "1024:4 4096:2 sum 0.5");
 	refused("name: x\nrates: [{bytes: 8, share: 1, sum_share: 0}]\n", 2,
-		"rates: expected bytes above those of the rate before, and "
-		"shares above 0");
+		bad_rates);
 }
 
 Test(profile, copies_have_a_share)
@@ -211,15 +205,12 @@ Test(profile, copies_have_a_share)
 		     "  - {bytes: 1024, share: 4, copy_share: 2}\n"
 		     "  - {bytes: 4096, share: 2}\n"),
 		message);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__COPY, 512, 0),
-		     256);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__COPY, 8192, 0),
-		     8192);
+	loads(DIST__COPY, 512, 0, 256);
+	loads(DIST__COPY, 8192, 0, 8192);
 	dist__profile_rates_print(&profile, text, sizeof text);
 	cr_assert_str_eq(text, "1024:4 copy 2 4096:2");
 	refused("name: x\nrates: [{bytes: 8, share: 1, copy_share: 0}]\n", 2,
-		"rates: expected bytes above those of the rate before, and "
-		"shares above 0");
+		bad_rates);
 }
 
 Test(profile, what_a_call_walks_through)
@@ -231,29 +222,16 @@ Test(profile, what_a_call_walks_through)
 		     "  - {bytes: 4096, share: 2}\n"
 		     "rates_ranks: 4\ncache_bytes: 8192\n"),
 		message);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 8191),
-		     256);
-	cr_assert_float_eq(
-		dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 8192),
-		1024 / 3.0, 0.1);
-	cr_assert_eq(
-		dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 65536),
-		512);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 8192),
-		     2048);
+	loads(DIST__LOAD, 1024, 8191, 256);
+	loads(DIST__LOAD, 1024, 8192, 1024 / 3.0);
+	loads(DIST__LOAD, 1024, 65536, 512);
+	loads(DIST__LOAD, 4096, 8192, 2048);
 	profile.shares_memory = true;
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 8191),
-		     256);
-	cr_assert_eq(
-		dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 65536),
-		512);
-	cr_assert_float_eq(
-		dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 8192),
-		4096 / 3.0, 0.1);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 4096),
-		     1024);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 0),
-		     2048);
+	loads(DIST__LOAD, 1024, 8191, 256);
+	loads(DIST__LOAD, 1024, 65536, 512);
+	loads(DIST__LOAD, 4096, 8192, 4096 / 3.0);
+	loads(DIST__LOAD, 4096, 4096, 1024);
+	loads(DIST__LOAD, 4096, 0, 2048);
 	dist__profile_rates_print(&profile, text, sizeof text);
 	cr_assert_str_eq(text,
 			 "1024:4 4096:2 in a ring of 4, cache_bytes 8192");

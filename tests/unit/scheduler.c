@@ -73,9 +73,7 @@ Test(scheduler, open_mpi_on_several_asks_for_the_master)
 {
 	set_open_mpi();
 	set("OMPI_COMM_WORLD_LOCAL_SIZE", "2");
-	cr_assert_eq(read_environment(), DIST_ERR_INVALID_ARGUMENT);
-	cr_assert_not_null(strstr(message.text, "MASTER_ADDR"), "%s",
-			   message.text);
+	refused_with(read_environment(), message, "MASTER_ADDR");
 	set("MASTER_ADDR", "node1");
 	set("MASTER_PORT", "1234");
 	okay(read_environment());
