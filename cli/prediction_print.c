@@ -193,28 +193,49 @@ static json_t *conditions_of(const struct prediction *p)
 
 /* ---- what stands behind a row ------------------------------------------- */
 
+/* More buckets than this are not told one by one. */
+#define MOST_SIZES 8
+
+/* The sizes of num neighbouring buckets, in bytes: each, or how many there are
+ * from the least to the most. */
+static void print_sizes(const size_t *bytes, size_t num, FILE *out)
+{
+	size_t least = *bytes, most = *bytes;
+
+	for (size_t b = 0; b < num; b++) {
+		least = bytes[b] < least ? bytes[b] : least;
+		most = bytes[b] > most ? bytes[b] : most;
+		if (num <= MOST_SIZES)
+			fprintf(out, " %zu", bytes[b]);
+	}
+	if (num > MOST_SIZES)
+		fprintf(out, " %zu buckets of %zu to %zu", num, least, most);
+}
+
 /* Which algorithm averages which bucket; neighbours of one algorithm in one
  * word. */
 static void print_algorithms(const struct prediction *p,
 			     const struct prediction_row *row,
 			     const char *comment, FILE *out)
 {
-	size_t b, num = shown_buckets(&row->step);
+	size_t first = 0, num = shown_buckets(&row->step);
 	struct library_estimate choice = choice_of(p, row, 0);
 
 	fprintf(out, "%s %-10s %d ranks:", comment, "all_reduce",
 		row->step.world_size);
-	for (b = 0; b < num; b++) {
+	for (size_t b = 1; b <= num; b++) {
 		const struct library_estimate next =
-			choice_of(p, row, b + 1 == num ? b : b + 1);
+			choice_of(p, row, b == num ? b - 1 : b);
 
-		fprintf(out, " %zu", row->step.bucket_bytes[b]);
-		if (b + 1 == num ||
-		    strcmp(choice.algorithm, next.algorithm) != 0 ||
-		    strcmp(choice.protocol, next.protocol) != 0)
+		if (b == num || strcmp(choice.algorithm, next.algorithm) != 0 ||
+		    strcmp(choice.protocol, next.protocol) != 0) {
+			print_sizes(row->step.bucket_bytes + first, b - first,
+				    out);
 			fprintf(out, " B by %s%s%s%s", choice.algorithm,
 				*choice.protocol ? " " : "", choice.protocol,
-				b + 1 == num ? "" : ",");
+				b == num ? "" : ",");
+			first = b;
+		}
 		choice = next;
 	}
 	if (num < row->step.num_buckets)

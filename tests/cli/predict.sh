@@ -217,6 +217,9 @@ expect_out '^ +1 +10\.000 +10\.000 +0\.000 +0\.000 +0\.000 +1\.0000 +message '
 expect 0 predict --flops 60e12 --model resnet18 --platform star-8 --world-size 4 \
 	--first-bucket-mb 1000 --bucket-cap-mb 1000 --algorithm halving_doubling
 expect_out '^# all_reduce 4 ranks: 46758048 B by halving_doubling$'
+expect 0 predict --model bert_large --machine dgx-a100 --profile nccl \
+	--world-size 8 --no-explain
+expect_out '^# all_reduce 8 ranks: 4214792 B by ring LL128, 37 buckets of 29396992 to 131330048 B by ring Simple$'
 
 expect 0 predict --flops 60e12 --platform star-8 --world-size 2 --json \
 	--trace "$scratch/trace.json"
