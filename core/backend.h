@@ -328,6 +328,15 @@ struct check_slot *dist__records_here(void);
  * which has not said goodbye; the first such rank is kept. */
 void dist__records_miss(int rank);
 
+/* dist__record_refusal records there that the call `name` at site, which is on
+ * no group of the rank, was refused. */
+void dist__record_refusal(const char *name, enum dist_error error,
+			  const char *reason, struct dist__site site);
+
+/* dist__call_site_take returns the source line of dist_call_at() and clears it.
+ */
+struct dist__site dist__call_site_take(void);
+
 /* dist__records_own is dist__records_here() for who takes no lock: NULL also if
  * the caller is not the thread that joined, or shares them with others since
  * dist__records_share(). */

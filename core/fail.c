@@ -158,20 +158,44 @@ void dist_error_message_copy(struct dist_group *group,
 		dist__rank_unlock(group);
 }
 
-enum dist_error dist__refuse_group(const struct dist_group *group,
-				   const char *name, const char *file, int line)
+void dist__record_refusal(const char *name, enum dist_error error,
+			  const char *reason, struct dist__site site)
 {
 	struct check_slot *slot = dist__records_here();
-	struct check_call call = {.error = DIST_ERR_INVALID_ARGUMENT,
+	struct check_call call = {.error = error,
 				  .group_id = CHECK_GROUP_UNKNOWN};
 	char text[200];
 
-	if (slot) {
-		check_site_set(&call.site, file, line);
-		snprintf(text, sizeof text, "%s: %.160s", name,
-			 dist_error_message(group));
-		check_refuse(slot, &call, text);
-		slot->copied |= dist__is_copied();
-	}
+	if (!slot)
+		return;
+	check_site_set(&call.site, site.file, site.line);
+	snprintf(text, sizeof text, "%s: %.160s", name, reason);
+	check_refuse(slot, &call, text);
+	slot->copied |= dist__is_copied();
+}
+
+enum dist_error dist__refuse_group(const struct dist_group *group,
+				   const char *name, const char *file, int line)
+{
+	dist__record_refusal(name, DIST_ERR_INVALID_ARGUMENT,
+			     dist_error_message(group),
+			     (struct dist__site){file, line});
 	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+/* Simulated ranks share a thread, but do not switch between the line and its
+ * call. */
+static _Thread_local struct dist__site next_site;
+
+void dist_call_at(const char *file, int line)
+{
+	next_site = (struct dist__site){file, line};
+}
+
+struct dist__site dist__call_site_take(void)
+{
+	struct dist__site site = next_site;
+
+	next_site = (struct dist__site){NULL, 0};
+	return site;
 }

@@ -10,6 +10,8 @@
 #include "core/threads.h"
 #include "lockstep/measure.h"
 
+#undef dist_destroy_process_group
+
 /* Opens the back end, under the recorder if any. */
 static enum dist_error open_backend(struct dist_group *group,
 				    struct dist_message *message)
@@ -160,15 +162,18 @@ enum dist_error dist_destroy_process_group(struct dist_group *group)
 	struct dist__transport *transport;
 	struct dist__recorder *recorder;
 	struct dist_message message;
+	struct dist__site site = dist__call_site_take();
 
 	if (!group)
 		return DIST_OK;
 	if (dist__is_copied()) /* what it has is the rank's */
 		return DIST_ERR_INVALID_ARGUMENT;
 	if (!dist__is_own(group))
-		return dist__refuse_group(group, "destroy", NULL, 0);
+		return dist__refuse_group(group, "destroy", site.file,
+					  site.line);
 	if (group == group->root && group->rpcs > 0)
-		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+		return dist__fail(dist_at(group, site.file, site.line),
+				  DIST_ERR_INVALID_ARGUMENT,
 				  "destroy: expected dist_rpc_shutdown() "
 				  "before it");
 	if (group != group->root) {

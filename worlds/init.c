@@ -5,6 +5,8 @@
 #include "base/refuse.h"
 #include "worlds/worlds.h"
 
+#undef dist_init_process_group
+
 /* The world that the caller belongs to: the one it asks for, the one that
  * runs it, the one that the environment names, TCP. */
 static enum dist_error choose_world(const struct dist_init_options *options,
@@ -54,6 +56,7 @@ enum dist_error dist_init_process_group(const struct dist_init_options *options,
 {
 	static const struct dist_init_options defaults;
 	struct dist_message message = {""};
+	struct dist__site site = dist__call_site_take();
 	enum dist_error error;
 
 	if (!group)
@@ -61,6 +64,9 @@ enum dist_error dist_init_process_group(const struct dist_init_options *options,
 	if (!options)
 		options = &defaults;
 	error = open_group(*options, group, &message);
+	if (error == DIST_ERR_INVALID_ARGUMENT || error == DIST_ERR_UNSUPPORTED)
+		dist__record_refusal("init_process_group", error, message.text,
+				     site);
 	if (error && !message.text[0])
 		snprintf(message.text, sizeof message.text, "%s",
 			 dist_error_string(error));

@@ -94,14 +94,14 @@ enum dist_error dist__rpc_start(struct dist_rpc *rpc,
 	return error;
 }
 
-enum dist_error dist__rpc_check_request(const struct dist_rpc *rpc,
-					const struct dist_rpc_request *request)
+static enum dist_error check(const struct dist_rpc *rpc,
+			     const struct dist_rpc_request *request)
 {
 	size_t length;
 
-	if (!rpc || !request)
+	if (!request)
 		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
-				      "expected an rpc and a request");
+				      "expected a request");
 	if (request->to < 0 || request->to >= rpc->num_workers)
 		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
 				      "expected a worker from 0 to %d, got %d",
@@ -126,12 +126,28 @@ enum dist_error dist__rpc_check_request(const struct dist_rpc *rpc,
 	return DIST_OK;
 }
 
+enum dist_error dist__rpc_check_request(struct dist_rpc *rpc,
+					const struct dist_rpc_request *request,
+					const char *op, struct dist__site site)
+{
+	enum dist_error error;
+
+	if (!rpc)
+		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
+				      "expected an rpc");
+	error = check(rpc, request);
+	if (error)
+		dist__rpc_refused(rpc, error, op, site);
+	return error;
+}
+
 static enum dist_error begin(struct dist_rpc *rpc,
 			     const struct dist_rpc_request *request,
 			     struct dist__site site, bool borrows,
 			     struct dist_rpc_future **future)
 {
-	enum dist_error error = dist__rpc_check_request(rpc, request);
+	const char *op = borrows ? "rpc_sync" : "rpc_async";
+	enum dist_error error = dist__rpc_check_request(rpc, request, op, site);
 
 	if (error)
 		return error;
@@ -139,7 +155,7 @@ static enum dist_error begin(struct dist_rpc *rpc,
 		rpc,
 		&(struct dist__rpc_start){
 			.kind = DIST__RPC_CALL,
-			.op = borrows ? "rpc_sync" : "rpc_async",
+			.op = op,
 			.site = site,
 			.to = request->to,
 			.function = request->function,
@@ -155,7 +171,7 @@ enum dist_error dist_rpc_async(struct dist_rpc *rpc,
 			       const struct dist_rpc_request *request,
 			       struct dist_rpc_future **future)
 {
-	struct dist__site site = dist__rpc_site_take();
+	struct dist__site site = dist__call_site_take();
 
 	if (!future)
 		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
@@ -268,7 +284,7 @@ enum dist_error dist__rpc_await(struct dist_rpc_future *future, const char *op,
 
 enum dist_error dist_rpc_wait(struct dist_rpc_future *future)
 {
-	struct dist__site site = dist__rpc_site_take();
+	struct dist__site site = dist__call_site_take();
 
 	if (!future)
 		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
@@ -280,7 +296,7 @@ enum dist_error dist_rpc_sync(struct dist_rpc *rpc,
 			      const struct dist_rpc_request *request,
 			      struct dist_rpc_bytes *value)
 {
-	struct dist__site site = dist__rpc_site_take();
+	struct dist__site site = dist__call_site_take();
 	struct dist_rpc_future *future;
 	enum dist_error error = begin(rpc, request, site, true, &future);
 
@@ -318,13 +334,13 @@ enum dist_error dist_rpc_wait_all(struct dist_rpc_future **futures, int n)
 {
 	enum dist_error error = DIST_OK, one;
 	struct dist_message message = {""};
-	struct dist__site site = dist__rpc_site_take();
+	struct dist__site site = dist__call_site_take();
 
 	if (n < 0 || (n > 0 && !futures))
 		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
 				      "expected 0 or more futures");
 	for (int i = 0; i < n; i++) {
-		dist_rpc_at(site.file, site.line);
+		dist_call_at(site.file, site.line);
 		one = dist_rpc_wait(futures[i]);
 		if (one && !error) {
 			error = one;

@@ -214,7 +214,7 @@ enum dist_error dist_rpc_init(struct dist_group *group,
 			      struct dist_rpc **rpc)
 {
 	static const struct dist_rpc_options defaults;
-	struct dist__site site = dist__rpc_site_take();
+	struct dist__site site = dist__call_site_take();
 	struct dist_rpc *fresh;
 	enum dist_error error;
 
@@ -365,20 +365,18 @@ static void note_end(struct dist_rpc *rpc, enum check_rpc_state state)
 
 enum dist_error dist_rpc_shutdown(struct dist_rpc *rpc, bool graceful)
 {
-	static const char in_function[] =
-		"rpc_shutdown: the function that calls it is served by the rpc "
-		"itself";
-	struct dist__site site = dist__rpc_site_take();
+	struct dist__site site = dist__call_site_take();
 	enum dist_error error = DIST_OK;
 	uint32_t place, issued;
 
 	if (!rpc)
 		return DIST_OK;
 	if (dist__rpc_helper_here(rpc)) {
-		(void)dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT, "%s",
-				     in_function);
-		return dist__fail(dist_at(rpc->group, site.file, site.line),
-				  DIST_ERR_INVALID_ARGUMENT, "%s", in_function);
+		error = dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
+				       "the function that calls it is served "
+				       "by the rpc itself");
+		dist__rpc_refused(rpc, error, "rpc_shutdown", site);
+		return error;
 	}
 	if (graceful) {
 		note_end(rpc, CHECK_RPC_ENDING);

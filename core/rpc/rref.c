@@ -166,9 +166,10 @@ enum dist_error dist_rpc_remote(struct dist_rpc *rpc,
 				const struct dist_rpc_request *request,
 				struct dist_rref **rref)
 {
-	enum dist_error error = dist__rpc_check_request(rpc, request);
+	struct dist__site site = dist__call_site_take();
+	enum dist_error error =
+		dist__rpc_check_request(rpc, request, "remote", site);
 	struct dist__rpc_start start;
-	struct dist__site site = dist__rpc_site_take();
 	struct dist_rref *fresh;
 
 	if (!error && !rref)
@@ -227,7 +228,7 @@ enum dist_error dist_rref_new(struct dist_rpc *rpc, const void *data,
 				      "store the reference");
 	if (dist__rpc_copy(&copy, value))
 		return no_memory();
-	fresh = rref_new(rpc, rpc->worker, "", dist__rpc_site_take());
+	fresh = rref_new(rpc, rpc->worker, "", dist__call_site_take());
 	if (!fresh) {
 		dist_rpc_bytes_free(&copy);
 		return no_memory();
@@ -310,7 +311,7 @@ enum dist_error dist_rref_local_value(struct dist_rref *rref,
 {
 	enum dist_error error;
 
-	struct dist__site site = dist__rpc_site_take();
+	struct dist__site site = dist__call_site_take();
 
 	if (!rref || !value || !rref->value)
 		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
@@ -325,7 +326,7 @@ enum dist_error dist_rref_local_value(struct dist_rref *rref,
 enum dist_error dist_rref_to_here(struct dist_rref *rref, int64_t timeout_ns,
 				  struct dist_rpc_bytes *value)
 {
-	struct dist__site site = dist__rpc_site_take();
+	struct dist__site site = dist__call_site_take();
 	struct dist_rpc_future *future;
 	enum dist_error error;
 
@@ -428,7 +429,7 @@ enum dist_error dist_rref_take(struct dist_rpc *rpc,
 	struct dist_rref *fresh;
 	enum dist_error error;
 
-	struct dist__site site = dist__rpc_site_take();
+	struct dist__site site = dist__call_site_take();
 
 	if (!rpc || !fork || !rref ||
 	    fork->words[0] != (FORK_MAGIC | rpc->message_group) ||

@@ -26,6 +26,7 @@
 #include "core/transport.h"
 #include "lockstep/rpc.h"
 
+#undef dist_destroy_process_group
 #undef dist_rpc_sync
 #undef dist_rpc_async
 #undef dist_rpc_remote
@@ -328,10 +329,11 @@ enum dist_error dist__rpc_end_of(struct dist_rpc_future *future);
 enum dist_error dist__rpc_await(struct dist_rpc_future *future, const char *op,
 				struct dist__site site);
 
-/* dist__rpc_check_request checks the arguments of a call. Errors:
- * INVALID_ARGUMENT, UNSUPPORTED. */
-enum dist_error dist__rpc_check_request(const struct dist_rpc *rpc,
-					const struct dist_rpc_request *request);
+/* dist__rpc_check_request checks the arguments of the call op at site, and
+ * records a refusal. Errors: INVALID_ARGUMENT, UNSUPPORTED. */
+enum dist_error dist__rpc_check_request(struct dist_rpc *rpc,
+					const struct dist_rpc_request *request,
+					const char *op, struct dist__site site);
 
 /* ---- calls that it serves (callee.c, serve.c) ----------------------- */
 
@@ -466,7 +468,9 @@ uint32_t dist__rpc_note_hold(struct dist_rpc *rpc,
 void dist__rpc_say(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
-/* dist__rpc_site_take returns the source line of the current call. */
-struct dist__site dist__rpc_site_take(void);
+/* dist__rpc_refused records that the call op at site was refused, for the
+ * reason that is the thread's last message. */
+void dist__rpc_refused(struct dist_rpc *rpc, enum dist_error error,
+		       const char *op, struct dist__site site);
 
 #endif

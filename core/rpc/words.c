@@ -1,10 +1,7 @@
 /*
- * words.c - a thread's last error message, and the source line of its next
- * call.
- *
- * Both are thread-local. Simulated actors share one thread, but do not switch
- * between the line and its call, nor between the return of a call and the
- * request for its error message.
+ * words.c - a thread's last error message. Simulated actors share one thread,
+ * but do not switch between the return of a call and the request for its error
+ * message.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +9,6 @@
 #include "core/rpc/state.h"
 
 static _Thread_local struct dist_message last_message;
-static _Thread_local struct dist__site next_site;
 
 void dist__rpc_say(const char *format, ...)
 {
@@ -30,15 +26,11 @@ void dist_rpc_error_message(struct dist_rpc *rpc, struct dist_message *message)
 		*message = last_message;
 }
 
-void dist_rpc_at(const char *file, int line)
+void dist__rpc_refused(struct dist_rpc *rpc, enum dist_error error,
+		       const char *op, struct dist__site site)
 {
-	next_site = (struct dist__site){file, line};
-}
+	struct dist_group *group = dist_at(rpc->group, site.file, site.line);
 
-struct dist__site dist__rpc_site_take(void)
-{
-	struct dist__site site = next_site;
-
-	next_site = (struct dist__site){NULL, 0};
-	return site;
+	if (group)
+		(void)dist__fail(group, error, "%s: %s", op, last_message.text);
 }

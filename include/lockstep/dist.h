@@ -733,6 +733,10 @@ struct dist_group *dist_label(struct dist_group *group, const char *text,
 enum dist_error dist_refuse(struct dist_group *group, const char *text);
 
 #define DIST_HERE(group) dist_at((group), __FILE__, __LINE__)
+#define dist_init_process_group(...)                                           \
+	(DIST_CALL_HERE, (dist_init_process_group)(__VA_ARGS__))
+#define dist_destroy_process_group(group)                                      \
+	(DIST_CALL_HERE, (dist_destroy_process_group)(group))
 #define dist_all_reduce(group, ...)                                            \
 	(dist_all_reduce)(DIST_HERE(group), __VA_ARGS__)
 #define dist_reduce(group, ...) (dist_reduce)(DIST_HERE(group), __VA_ARGS__)
@@ -773,15 +777,8 @@ enum dist_error dist_refuse(struct dist_group *group, const char *text);
 	(dist_all_to_all_single)(DIST_HERE(group), __VA_ARGS__)
 #define dist_all_to_all(group, ...)                                            \
 	(dist_all_to_all)(DIST_HERE(group), __VA_ARGS__)
-#define dist_gather(group, ...)   (dist_gather)(DIST_HERE(group), __VA_ARGS__)
-#define dist_scatter(group, ...)  (dist_scatter)(DIST_HERE(group), __VA_ARGS__)
-#define dist_send(group, ...)     (dist_send)(DIST_HERE(group), __VA_ARGS__)
-#define dist_recv(group, ...)     (dist_recv)(DIST_HERE(group), __VA_ARGS__)
-#define dist_recv_any(group, ...) (dist_recv_any)(DIST_HERE(group), __VA_ARGS__)
-#define dist_isend(group, ...)    (dist_isend)(DIST_HERE(group), __VA_ARGS__)
-#define dist_irecv(group, ...)    (dist_irecv)(DIST_HERE(group), __VA_ARGS__)
-#define dist_batch_isend_irecv(group, ...)                                     \
-	(dist_batch_isend_irecv)(DIST_HERE(group), __VA_ARGS__)
+#define dist_gather(group, ...)  (dist_gather)(DIST_HERE(group), __VA_ARGS__)
+#define dist_scatter(group, ...) (dist_scatter)(DIST_HERE(group), __VA_ARGS__)
 #define dist_new_group(parent, ...)                                            \
 	(dist_new_group)(DIST_HERE(parent), __VA_ARGS__)
 #define dist_new_subgroups_by_enumeration(parent, ...)                         \

@@ -119,6 +119,15 @@ DIST_MUST_CHECK enum dist_error
 dist_batch_isend_irecv(struct dist_group *group, const struct dist_p2p_op *ops,
 		       size_t num_ops, struct dist_work **works);
 
+/* DIST_HERE: see dist.h. */
+#define dist_send(group, ...)     (dist_send)(DIST_HERE(group), __VA_ARGS__)
+#define dist_recv(group, ...)     (dist_recv)(DIST_HERE(group), __VA_ARGS__)
+#define dist_recv_any(group, ...) (dist_recv_any)(DIST_HERE(group), __VA_ARGS__)
+#define dist_isend(group, ...)    (dist_isend)(DIST_HERE(group), __VA_ARGS__)
+#define dist_irecv(group, ...)    (dist_irecv)(DIST_HERE(group), __VA_ARGS__)
+#define dist_batch_isend_irecv(group, ...)                                     \
+	(dist_batch_isend_irecv)(DIST_HERE(group), __VA_ARGS__)
+
 #ifdef __cplusplus
 }
 #endif

@@ -320,23 +320,21 @@ void dist_rref_free(struct dist_rref *rref);
 
 /* ---- source lines ---------------------------------------------------- */
 
-/* dist_rpc_at notes the source line of this thread's next call in rpc.h, like
- * dist_at(); file must live as long as the job. The macros below put it before
- * every call that can fail or wait; (dist_rpc_wait)(future) calls without it.
- * */
-void dist_rpc_at(const char *file, int line);
-
-#define DIST_RPC_HERE          dist_rpc_at(__FILE__, __LINE__)
-#define dist_rpc_sync(...)     (DIST_RPC_HERE, (dist_rpc_sync)(__VA_ARGS__))
-#define dist_rpc_async(...)    (DIST_RPC_HERE, (dist_rpc_async)(__VA_ARGS__))
-#define dist_rpc_remote(...)   (DIST_RPC_HERE, (dist_rpc_remote)(__VA_ARGS__))
-#define dist_rpc_wait(future)  (DIST_RPC_HERE, (dist_rpc_wait)(future))
-#define dist_rpc_wait_all(...) (DIST_RPC_HERE, (dist_rpc_wait_all)(__VA_ARGS__))
-#define dist_rref_to_here(...) (DIST_RPC_HERE, (dist_rref_to_here)(__VA_ARGS__))
+/* The macros below put dist_call_at() before every call that can fail or wait;
+ * (dist_rpc_wait)(future) calls without it. */
+#define dist_rpc_sync(...)    (DIST_CALL_HERE, (dist_rpc_sync)(__VA_ARGS__))
+#define dist_rpc_async(...)   (DIST_CALL_HERE, (dist_rpc_async)(__VA_ARGS__))
+#define dist_rpc_remote(...)  (DIST_CALL_HERE, (dist_rpc_remote)(__VA_ARGS__))
+#define dist_rpc_wait(future) (DIST_CALL_HERE, (dist_rpc_wait)(future))
+#define dist_rpc_wait_all(...)                                                 \
+	(DIST_CALL_HERE, (dist_rpc_wait_all)(__VA_ARGS__))
+#define dist_rref_to_here(...)                                                 \
+	(DIST_CALL_HERE, (dist_rref_to_here)(__VA_ARGS__))
 #define dist_rref_local_value(...)                                             \
-	(DIST_RPC_HERE, (dist_rref_local_value)(__VA_ARGS__))
-#define dist_rpc_init(...)     (DIST_RPC_HERE, (dist_rpc_init)(__VA_ARGS__))
-#define dist_rpc_shutdown(...) (DIST_RPC_HERE, (dist_rpc_shutdown)(__VA_ARGS__))
+	(DIST_CALL_HERE, (dist_rref_local_value)(__VA_ARGS__))
+#define dist_rpc_init(...) (DIST_CALL_HERE, (dist_rpc_init)(__VA_ARGS__))
+#define dist_rpc_shutdown(...)                                                 \
+	(DIST_CALL_HERE, (dist_rpc_shutdown)(__VA_ARGS__))
 
 #ifdef __cplusplus
 }

@@ -88,6 +88,13 @@ void dist_work_free(struct dist_work *work);
  */
 DIST_MUST_CHECK enum dist_error dist_allow_threads(struct dist_group *group);
 
+/* dist_call_at notes the source line of this thread's next call that takes no
+ * group, or frees it, and of the next in rpc.h; file must live as long as the
+ * job. The macros put it before the call. */
+void dist_call_at(const char *file, int line);
+
+#define DIST_CALL_HERE dist_call_at(__FILE__, __LINE__)
+
 #ifdef __cplusplus
 }
 #endif

@@ -163,7 +163,7 @@ _SIGNATURES = {
     "rpc_call_reply": (_ERROR, c_void_p, c_char_p, c_size_t),
     "rpc_call_later": (None, c_void_p),
     "rpc_call_end": (None, c_void_p),
-    "rpc_at": (None, c_char_p, c_int),
+    "call_at": (None, c_char_p, c_int),
 }
 
 

@@ -181,7 +181,7 @@ def _raise(lib, error):
 def _set_line(lib):
     file, line = source.here(sys._getframe(2))
     if file:
-        lib.rpc_at(file, line)
+        lib.call_at(file, line)
 
 
 def _nanoseconds(seconds):

@@ -31,6 +31,7 @@ struct keep {
 	int *nodes;
 	struct dist__rendezvous_place meeting; /* the transport's to leave */
 	bool has_left;
+	char at[280];                /* host and port where it met; "": none */
 	uint64_t token;              /* of the job */
 	struct check_slot slot;      /* where no launcher gave one */
 	struct dist__dumper *dumper; /* likewise; NULL: no dumps wanted */
@@ -334,6 +335,26 @@ static enum dist_error open_dumper(const struct dist__environment *e,
 	return dist__dumper_new(&head, &keep->slot, &keep->dumper, message);
 }
 
+/* Notes where the rank is to meet the others. Refuses a place where it has met
+ * them in a job that it is in: in another a process may join another job. */
+static enum dist_error check_place(const struct dist__environment *e,
+				   struct keep *keep,
+				   struct dist_message *message)
+{
+	if (e->method.kind != DIST__INIT_ENV &&
+	    e->method.kind != DIST__INIT_TCP)
+		return DIST_OK;
+	snprintf(keep->at, sizeof keep->at, "%s:%d", e->master_addr,
+		 e->master_port);
+	if (!kept || kept->has_left || dist__is_copied() ||
+	    strcmp(kept->at, keep->at) != 0)
+		return DIST_OK;
+	return dist__refuse(message,
+			    "rank %d has joined already: destroy its process "
+			    "group first",
+			    e->rank);
+}
+
 static enum dist_error attach(const struct dist_init_options *options,
 			      struct dist__place *place,
 			      struct dist_message *message)
@@ -352,8 +373,11 @@ static enum dist_error attach(const struct dist_init_options *options,
 	map_slot(&started, number_of("RANK"));
 	record_rendezvous("", &nothing);
 	error = dist__environment_read(options, &e, message);
-	if (error) {
+	if (error)
 		record_excess(&e.method, message->text);
+	else
+		error = check_place(&e, keep, message);
+	if (error) {
 		keep_free(keep);
 		return error;
 	}

@@ -294,3 +294,18 @@ enum dist_error asks_for_what_there_is_not(struct job *job)
 		error = dist_rpc_sync(rpc, &to_server, NULL);
 	return leave(rpc, error);
 }
+
+/* Numbers the workers from 1. */
+enum dist_error calls_no_such_worker(struct job *job)
+{
+	static const struct dist_rpc_entry functions[] = {{"push", push, NULL}};
+	struct dist_rpc_request of =
+		request(job->rank + (at_fault(job, 2) ? 1 : 0), "push");
+	enum dist_error error;
+	struct dist_rpc *rpc;
+
+	try(begin(job, functions, 1, 1, &rpc));
+	/* culprit */
+	error = dist_rpc_sync(rpc, &of, NULL);
+	return leave(rpc, error);
+}

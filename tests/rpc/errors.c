@@ -237,7 +237,7 @@ const struct rpc_case rpc_error_cases[] = {
 	{CASE(remote_throw)},
 	{CASE(remote_with_exception)},
 	{CASE(async_function_raise)},
-	{CASE(wrong_types)},
+	{CASE(wrong_types), .text = "refused, and went on: expected a request"},
 	{CASE(op_with_invalid_args)},
 	{CASE(rpc_timeouts)},
 	{CASE(default_timeout_used), .options = {.timeout_ns = 20 * MS}},
