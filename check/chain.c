@@ -33,28 +33,42 @@ struct check_link check_chain_link(const struct check_picture *p, uint32_t rank)
 	return (struct check_link){check_cohort_of(p, rank), rank};
 }
 
+/* The link behind a shutdown: a worker that has not come, or a function that
+ * runs: one that cannot move any more (may_move false), if there is any. */
+static struct check_link next_of_shutdown(const struct check_picture *p,
+					  const struct check_cohort *cohort,
+					  bool may_move)
+{
+	uint32_t rank = check_next_worker(p, cohort, 0);
+
+	while (rank < p->world_size &&
+	       check_cohort_of(p, rank)->may_move != may_move)
+		rank = check_next_worker(p, cohort, rank + 1);
+	if (rank < p->world_size)
+		return check_chain_link(p, rank);
+	for (uint32_t i = 0; i < p->num_lanes; i++)
+		if (p->lanes[i].may_move == may_move &&
+		    check_same_rpc(p->lanes[i].slot, cohort->slot))
+			return (struct check_link){&p->lanes[i],
+						   p->lanes[i].first};
+	return may_move ? (struct check_link){NULL, 0}
+			: next_of_shutdown(p, cohort, true);
+}
+
 /* The link behind one that waits in a remote call. */
 static struct check_link next_of_remote(const struct check_picture *p,
 					const struct check_cohort *cohort)
 {
 	const struct check_rpc_wait *wait = cohort->wait;
 	const struct check_cohort *lane = check_blocking_lane(p, wait);
-	uint32_t rank = check_next_worker(p, cohort, 0);
 
 	if (lane)
 		return (struct check_link){lane, lane->first};
-	if (wait->worker >= 0 && check_serves(&p->board->slots[wait->worker]))
+	if (wait->worker < 0)
+		return next_of_shutdown(p, cohort, false);
+	if (check_serves(&p->board->slots[wait->worker]))
 		return (struct check_link){NULL, 0};
-	while (wait->worker < 0 && rank < p->world_size &&
-	       check_cohort_of(p, rank)->may_move)
-		rank = check_next_worker(p, cohort, rank + 1);
-	if (rank < p->world_size)
-		return check_chain_link(p, rank);
-	for (uint32_t i = 0; wait->worker < 0 && i < p->num_lanes; i++)
-		if (!p->lanes[i].may_move)
-			return (struct check_link){&p->lanes[i],
-						   p->lanes[i].first};
-	return (struct check_link){NULL, 0};
+	return check_chain_link(p, (uint32_t)wait->worker);
 }
 
 static struct check_link find_next(const struct check_picture *p,

@@ -428,10 +428,10 @@ static void add_slow(struct check_finding *f, const struct check_cohort *cohort)
 		if (next.cohort)
 			link = next;
 	} while (next.cohort && i++ < check_chain_length(&f->picture));
-	if (link.cohort == cohort && cohort->wait->worker >= 0)
-		link.rank = (uint32_t)cohort->wait->worker;
-	else if (link.cohort->serving)
+	if (link.cohort->serving)
 		add_lane(f, link.cohort);
+	else if (link.cohort->wait && link.cohort->wait->worker >= 0)
+		link.rank = (uint32_t)link.cohort->wait->worker;
 	add(f, link.rank, link.cohort->serving ? NULL : place_of(f, link.rank),
 	    true);
 }

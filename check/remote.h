@@ -99,7 +99,7 @@ struct check_rpc_wait {
 	int64_t since_ns, ended_ns;
 	int64_t timeout_ns; /* of the call; 0: unknown, or never */
 	uint32_t gives_up;  /* 1: the program chose timeout_ns for the call */
-	char op[16];        /* "rpc_sync", "wait", "to_here", "shutdown", ... */
+	char op[16];        /* "rpc_sync", "wait", "to_here", ... */
 	char function[CHECK_RPC_NAME]; /* "": unknown */
 	struct check_site site;
 };

@@ -135,8 +135,7 @@ check_blocking_lane(const struct check_picture *p,
 /* ---- whether it can end ----------------------------------------------------
  */
 
-/* Whether the two are workers of one another. */
-static bool same_rpc(const struct check_slot *a, const struct check_slot *b)
+bool check_same_rpc(const struct check_slot *a, const struct check_slot *b)
 {
 	return a->remote.state && b->remote.state &&
 	       a->remote.group_id == b->remote.group_id &&
@@ -149,7 +148,7 @@ static bool is_missing(const struct check_picture *p,
 {
 	const struct check_slot *slot = &p->board->slots[rank];
 
-	return rank != cohort->first && same_rpc(slot, cohort->slot) &&
+	return rank != cohort->first && check_same_rpc(slot, cohort->slot) &&
 	       slot->remote.state == CHECK_RPC_JOINED;
 }
 
@@ -199,7 +198,7 @@ bool check_remote_may_come(const struct check_picture *p,
 			if (!check_cohort_of(p, rank)->may_move)
 				return false;
 		for (uint32_t i = 0; i < p->num_lanes; i++)
-			if (same_rpc(p->lanes[i].slot, cohort->slot) &&
+			if (check_same_rpc(p->lanes[i].slot, cohort->slot) &&
 			    !p->lanes[i].may_move)
 				return false;
 		return true;

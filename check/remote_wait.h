@@ -28,6 +28,9 @@ uint32_t check_next_worker(const struct check_picture *picture,
 bool check_remote_may_come(const struct check_picture *picture,
 			   const struct check_cohort *cohort);
 
+/* check_same_rpc returns whether the two are workers of one another. */
+bool check_same_rpc(const struct check_slot *a, const struct check_slot *b);
+
 /* check_serves returns whether rank takes remote calls, as far as is known. */
 bool check_serves(const struct check_slot *slot);
 

@@ -381,7 +381,7 @@ enum dist_error dist_rpc_shutdown(struct dist_rpc *rpc, bool graceful)
 	if (graceful) {
 		note_end(rpc, CHECK_RPC_ENDING);
 		place = dist__rpc_note_wait(
-			rpc, &(struct dist__rpc_wait){.op = "shutdown",
+			rpc, &(struct dist__rpc_wait){.op = "rpc_shutdown",
 						      .function = "",
 						      .worker = -1,
 						      .site = site});

@@ -309,3 +309,26 @@ enum dist_error calls_no_such_worker(struct job *job)
 	error = dist_rpc_sync(rpc, &of, NULL);
 	return leave(rpc, error);
 }
+
+static void spin(void *context, struct dist_rpc_call *call)
+{
+	(void)context;
+	(void)call;
+	for (;;)
+		;
+}
+
+/* Looks for what it does not find; the third has nothing to do. */
+enum dist_error spins_in_a_function(struct job *job)
+{
+	static const struct dist_rpc_entry functions[] = {{"push", push, NULL},
+							  {"spin", spin, NULL}};
+	struct dist_rpc_request of = request(1, job->wrong ? "spin" : "push");
+	struct dist_rpc *rpc;
+
+	try(begin(job, functions, 2, 1, &rpc));
+	if (job->rank == 0)
+		/* partner */
+		try(dist_rpc_sync(rpc, &of, NULL));
+	return dist_rpc_shutdown(rpc, true);
+}

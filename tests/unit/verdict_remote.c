@@ -318,13 +318,14 @@ Test(verdict_remote, calls_of_two_kinds_are_no_mismatch)
 }
 
 /* The document of the verdict on board, which is freed, as JSON. */
-static json_t *document_of(struct check_board *board)
+static json_t *document_of(struct check_board *board,
+			   const struct check_facts *facts)
 {
-	const struct check_verdict verdict = check_judge(board, &board_stuck);
+	const struct check_verdict verdict = check_judge(board, facts);
 	char path[] = "/tmp/verdict-remote-XXXXXX";
 	const struct check_outputs outputs = {.json = path};
 	const struct check_job job = {.board = board,
-				      .facts = &board_stuck,
+				      .facts = facts,
 				      .verdict = &verdict,
 				      .world = "tcp",
 				      .outputs = &outputs};
@@ -344,7 +345,7 @@ static json_t *document_of(struct check_board *board)
 
 Test(verdict_remote, the_document_lists_what_is_served)
 {
-	json_t *document = document_of(ring_of_calls(1));
+	json_t *document = document_of(ring_of_calls(1), &board_stuck);
 	json_t *serving = json_object_get(document, "serving");
 	const char *function, *state, *waits_in;
 	int line;
@@ -362,4 +363,39 @@ Test(verdict_remote, the_document_lists_what_is_served)
 	cr_expect_eq(json_array_size(json_object_get(document, "sites")), 3);
 	cr_expect_eq(json_array_size(json_object_get(document, "culprits")), 2);
 	json_decref(document);
+}
+
+/* Rank 0 gave up its call on rank 1; the ranks from `from` on shut down. */
+static void expect_late(uint32_t from, int64_t culprit)
+{
+	const struct check_facts facts = {.lost_rank = -1,
+					  .now_ns = 61000000000};
+	struct check_board *board = workers(3, 2);
+	json_t *document, *culprits;
+
+	check_rpc_wait_end(&board->slots[0],
+			   await_by_own(board, 0, 1, 1, "f", 41), BOARD_TIMEOUT,
+			   61000000000);
+	if (from == 1)
+		(void)run(board, 1, 0, 1, "f");
+	for (uint32_t rank = from; rank < 3; rank++)
+		shut_down(board, rank, 80);
+	document = document_of(board, &facts);
+	culprits = json_object_get(document, "culprits");
+	cr_expect_str_eq(
+		json_string_value(json_object_get(document, "verdict")),
+		"timeout");
+	cr_assert_eq(json_array_size(culprits), 1);
+	cr_expect_eq(json_integer_value(json_array_get(culprits, 0)), culprit);
+	json_decref(document);
+}
+
+Test(verdict_remote, who_shuts_down_is_late_for_a_function_that_runs)
+{
+	expect_late(1, 1);
+}
+
+Test(verdict_remote, who_shuts_down_waits_for_the_worker_that_has_not)
+{
+	expect_late(2, 1);
 }
