@@ -64,7 +64,8 @@ enum dist_error dist_init_process_group(const struct dist_init_options *options,
 	if (!options)
 		options = &defaults;
 	error = open_group(*options, group, &message);
-	if (error == DIST_ERR_INVALID_ARGUMENT || error == DIST_ERR_UNSUPPORTED)
+	if (error == DIST_ERR_INVALID_ARGUMENT ||
+	    error == DIST_ERR_UNSUPPORTED || error == DIST_ERR_UNAVAILABLE)
 		dist__record_refusal("init_process_group", error, message.text,
 				     site);
 	if (error && !message.text[0])

@@ -46,6 +46,8 @@ by_our_launcher() {
 	expect 13 run --backend mpi --nproc-per-node 4 "$wrong" is_killed
 	grep -q 'killed by signal 9' "$scratch/err" ||
 		fail "$library: no verdict on a lost rank"
+	expect 19 run --backend mpi --nproc-per-node 3 "$wrong" stale_file
+	expect_err "ranks 0-2 \\(3\\) called init_process_group at tests/programs/rendezvous.c:[0-9]+, which was refused"
 	expect 1 run --backend mpi --algorithm ring hello
 	grep -q "MPI chooses its own" "$scratch/err" || fail "an algorithm"
 }
