@@ -102,8 +102,10 @@ sed 's/prop id="intra" value="nvswitch"/prop id="of" value="GPUs"/' \
 sed 's/"nvswitch"/"NVLink 4"/' scenarios/platforms/h100-nvswitch-8.xml >"$scratch/unknown.xml"
 expect_refusal 'profile nccl: what joins the GPUs of a node is not stated: expected property intra \(nvswitch, nvlink or pcie\)' \
 	bench all_reduce --backend sim --platform "$scratch/unsaid.xml" --world-size 8
+sed '/id="transport"/d' scenarios/platforms/star-8.xml >"$scratch/star.xml"
 expect_refusal 'nccl: what joins the nodes is not stated: expected property transport \(ib, roce' \
-	bench all_reduce --backend sim --platform star-8 --profile nccl --world-size 8
+	bench all_reduce --backend sim --platform "$scratch/star.xml" --profile nccl --world-size 8
+expect 0 bench all_reduce --backend sim --platform star-8 --profile nccl --world-size 8
 expect_refusal 'property intra: expected nvswitch, nvlink or pcie, not "NVLink 4"' \
 	bench all_reduce --backend sim --platform "$scratch/unknown.xml" --world-size 8
 expect 0 bench all_reduce --backend sim --platform "$scratch/unsaid.xml" \
