@@ -178,8 +178,10 @@ static enum dist_error find_profile(struct llm_question *question,
 	const char *name = question->request->profile;
 
 	if (!name)
-		name = usual_profile(question->room.machine.gpu, 2,
-				     DIST__FIDELITY_FORMULA);
+		name = usual_profile(question->other_gpu
+					     ? question->device.name
+					     : question->room.machine.gpu,
+				     2, DIST__FIDELITY_FORMULA);
 	if (!name)
 		return DIST_OK;
 	snprintf(question->profile_name, sizeof question->profile_name, "%s",
@@ -205,8 +207,15 @@ static enum dist_error find_device(struct llm_question *question,
 			"--gpu is needed: %s does not say which GPUs it has",
 			request->machine);
 	error = llm_device_find(&question->device, name, &refusal->message);
-	if (error || !request->gpu || !*question->room.machine.gpu)
+	if (error || !request->gpu)
 		return error;
+	/* A machine of any GPUs has these. */
+	if (!*question->room.machine.gpu) {
+		snprintf(question->room.machine.gpu,
+			 sizeof question->room.machine.gpu, "%s",
+			 question->device.name);
+		return DIST_OK;
+	}
 	question->other_gpu =
 		llm_device_find(&own, question->room.machine.gpu, &unused) ||
 		strcmp(own.name, question->device.name) != 0;

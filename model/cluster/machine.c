@@ -55,7 +55,10 @@ static void fill_intra(const struct machine *machine, int gpus,
 		intra->gpu.bandwidth_Bps = machine->links * link_Bps;
 		intra->gpu.latency_s = PLATFORM_PCIE_HOP_S / 2;
 		intra->sockets = 1;
-		if (machine->sockets > 1 && gpus % machine->sockets == 0)
+		/* Fewer GPUs are the first ones: those of one socket. */
+		if (machine->sockets > 1 && gpus % machine->sockets == 0 &&
+		    (size_t)gpus * (size_t)machine->sockets >
+			    machine->gpus_per_node)
 			intra->sockets = machine->sockets;
 		intra->socket = (struct platform_wire){
 			machine->socket_GBps > 0 ? machine->socket_GBps * 1e9

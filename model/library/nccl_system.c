@@ -11,14 +11,15 @@ static const struct {
 	const char *word;
 	enum nccl_generation generation;
 } generations[] = {
-	{"GB200", NCCL_BLACKWELL}, {"GB300", NCCL_BLACKWELL},
-	{"B200", NCCL_BLACKWELL},  {"B300", NCCL_BLACKWELL},
-	{"B100", NCCL_BLACKWELL},  {"RTX 50", NCCL_BLACKWELL},
-	{"GH200", NCCL_HOPPER},    {"H100", NCCL_HOPPER},
-	{"H20", NCCL_HOPPER},      {"H800", NCCL_HOPPER},
-	{"V100", NCCL_VOLTA},      {"RTX 20", NCCL_VOLTA},
-	{"Quadro", NCCL_VOLTA},    {"T4", NCCL_VOLTA},
-	{"P100", NCCL_VOLTA},      {"GTX", NCCL_VOLTA},
+	{"GB200", NCCL_BLACKWELL},  {"GB300", NCCL_BLACKWELL},
+	{"B200", NCCL_BLACKWELL},   {"B300", NCCL_BLACKWELL},
+	{"B100", NCCL_BLACKWELL},   {"RTX 50", NCCL_BLACKWELL},
+	{"RTX-50", NCCL_BLACKWELL}, {"RTX-20", NCCL_VOLTA},
+	{"GH200", NCCL_HOPPER},     {"H100", NCCL_HOPPER},
+	{"H20", NCCL_HOPPER},       {"H800", NCCL_HOPPER},
+	{"V100", NCCL_VOLTA},       {"RTX 20", NCCL_VOLTA},
+	{"Quadro", NCCL_VOLTA},     {"T4", NCCL_VOLTA},
+	{"P100", NCCL_VOLTA},       {"GTX", NCCL_VOLTA},
 };
 
 static enum nccl_generation generation_of(const char *gpu)
@@ -103,9 +104,12 @@ static double net_GBps(const struct fabric *fabric)
 
 static bool is_geforce(const char *gpu)
 {
+	const char *rtx = strstr(gpu, "RTX");
+
+	/* "RTX 4090", "RTX-4090"; an RTX 4000 is of workstations. */
 	return strstr(gpu, "GTX") || strstr(gpu, "TITAN") ||
-	       strstr(gpu, "RTX 20") || strstr(gpu, "RTX 30") ||
-	       strstr(gpu, "RTX 40") || strstr(gpu, "RTX 50");
+	       (rtx && strlen(rtx) >= sizeof "RTX 4090" - 1 &&
+		strchr("2345", rtx[4]) && rtx[5] == '0' && rtx[6] != '0');
 }
 
 /* GPUs on boards with cards beside them, by the beginnings of their names. */

@@ -340,6 +340,7 @@ expect_refusal 'expected --machine, for --gpu does not say' predict --model llam
 	--world-size 8
 expect 0 predict --model llama3-8b --machine pcie-8 --gpu RTX-4090 --world-size 8 --shard fsdp2
 expect_out 'no +formula$'
+expect_out '^# profile +nccl$'
 expect_refusal '--gpu is needed: pcie-8' predict --model llama3-8b --machine pcie-8 --world-size 8
 
 # Several values: the fastest layout with each, as a plan of it alone has it.

@@ -327,8 +327,12 @@ Test(nccl_model, geforce_goes_through_the_host)
 	fabric.socket_Bps = 96e9;
 	two = time_ns(&fabric, DIST__ALL_REDUCE, GIB);
 	cr_expect_float_eq(two / one, 1, 0.01);
-	strcpy(fabric.gpu, "L40");
 	fabric.socket_Bps = 0;
+	strcpy(fabric.gpu, "RTX-4090");
+	cr_expect_eq(time_ns(&fabric, DIST__ALL_REDUCE, GIB), one);
+	strcpy(fabric.gpu, "RTX 4000");
+	cr_expect_lt(time_ns(&fabric, DIST__ALL_REDUCE, GIB), 0.8 * one);
+	strcpy(fabric.gpu, "L40");
 	cr_expect_lt(time_ns(&fabric, DIST__ALL_REDUCE, GIB), 0.8 * one);
 }
 
