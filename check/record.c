@@ -424,10 +424,11 @@ static int64_t last_ns(const struct check_slot *slot)
 
 void check_make(struct check_slot *slot, const struct check_call *call)
 {
-	struct check_call *made = &slot->made[slot->num_made];
+	struct check_call *made;
 
-	if (slot->num_made == CHECK_MADE)
+	if (slot->num_made >= CHECK_MADE)
 		return;
+	made = &slot->made[slot->num_made];
 	*made = *call;
 	made->number = slot->calls + 1;
 	made->generation = slot->generation;
