@@ -52,8 +52,7 @@ static const struct option options[] = {
 	{"intra", OPTION_EACH, INTRA, "KIND:BW",
 	 .help = "links between the GPUs of a node: nvswitch:BW, cube-mesh:BW "
 		 "(of one NVLink) or pcie:BW[,sockets=N,socket=BW]; ,reached "
-		 "if "
-		 "BW is what a ring reaches, not what links have; ,lat=TIME "
+		 "if BW is what a ring reaches, not what links have; ,lat=TIME "
 		 "from GPU to GPU"},
 	{"inter", OPTION_EACH, INTER, "KIND:CARDSxBW",
 	 .help = "network cards of a node: ib, roce, efa or tcp, :[CARDSx]BW; "
