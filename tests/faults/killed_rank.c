@@ -131,7 +131,7 @@ static int die_awaited(void *arg)
 
 /* Rank 2 closes every file that it has, as who starts a daemon does: what it is
  * told is not that the others died. */
-static enum dist_error *told; /* shared by the ranks */
+static volatile enum dist_error *told; /* shared by the ranks */
 
 static int close_all(void *arg)
 {
@@ -160,6 +160,9 @@ static int close_all(void *arg)
 	while (r.rank == 2)
 		pause();
 	tcp_is(&r, "more", error, DIST_ERR_PEER_LOST);
+	/* Rank 2 is killed once the others have ended. */
+	for (int ms = 0; ms < 20000 && *told == DIST_OK; ms++)
+		usleep(1000);
 	tcp_leave(&r);
 	return r.failures;
 }
