@@ -41,7 +41,8 @@ done
 
 # Files run out only when all have met and ranks connect among themselves.
 limited 24 run --nproc-per-node 8 all_reduce
-[ $? -eq 1 ] || fail "ulimit -n 24: it ended well"
+status=$?
+[ $status -eq 1 ] || fail "ulimit -n 24: status $status: $(tail -n 5 "$scratch/err")"
 expect_err '^rank .*\(Too many open files: ulimit -n is 24; 8 ranks want 32\)'
 
 expect 18 run --nproc-per-node 3 "$wrong" stale_file
