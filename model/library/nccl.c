@@ -9,8 +9,8 @@
 #include "base/refuse.h"
 #include "base/text.h"
 
-static const char *const algorithm_names[] = {"ring", "tree", "nvls",
-					      "nvlstree", NULL};
+static const char *const algorithm_names[] = {"ring",     "tree", "nvls",
+					      "nvlstree", "pat",  NULL};
 static const char *const protocol_names[] = {"LL", "LL128", "Simple", NULL};
 
 /* Finds a name, any case: -1 for NULL, which forces nothing. false: there is
@@ -102,6 +102,7 @@ static void set_messages(const struct nccl_system *system,
 	double between = 2 * (nodes - 1) / nodes * bytes / per_node;
 
 	switch (plan->algorithm) {
+	case NCCL_PAT: /* as many bytes, of which some go farther */
 	case NCCL_RING:
 		estimate->shape = LIBRARY_RING;
 		estimate->local_bytes = around;

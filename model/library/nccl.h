@@ -15,8 +15,14 @@
 
 #include "model/library/model.h"
 
-enum nccl_algorithm { NCCL_RING, NCCL_TREE, NCCL_NVLS, NCCL_NVLS_TREE };
-#define NCCL_ALGORITHMS 4
+enum nccl_algorithm {
+	NCCL_RING,
+	NCCL_TREE,
+	NCCL_NVLS,
+	NCCL_NVLS_TREE,
+	NCCL_PAT
+};
+#define NCCL_ALGORITHMS 5
 
 enum nccl_protocol { NCCL_LL, NCCL_LL128, NCCL_SIMPLE };
 #define NCCL_PROTOCOLS 3

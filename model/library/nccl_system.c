@@ -56,6 +56,11 @@ static int channels_of(const struct nccl_system *system, int cards)
 
 	if (system->nodes == 1)
 		return most;
+	/* Four, where a rank has a card of its own but a node few ("to reach
+	 * peak BW", src/graph/connect.cc). */
+	if (system->generation > NCCL_AMPERE && cards <= system->node_ranks &&
+	    system->net_GBps / cards > 45 && 4 * cards <= 16)
+		return 4 * cards;
 	if (2 * cards < most)
 		return 2 * cards;
 	return most;
@@ -72,7 +77,7 @@ static int told_channels_of(const struct nccl_system *system, int cards)
 	if (each < 25 ||
 	    (system->generation > NCCL_AMPERE && each <= 50 && cards > 4))
 		return cards;
-	return system->channels;
+	return 2 * cards < system->channels ? 2 * cards : system->channels;
 }
 
 /* Rates that nobody told: of a card 100 Gbit/s, as NCCL takes it to be

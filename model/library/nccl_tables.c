@@ -4,10 +4,9 @@
 #include "model/library/nccl_tables.h"
 
 const double library_nccl_base_latency_us[NCCL_ALGORITHMS][NCCL_PROTOCOLS] = {
-	[NCCL_RING] = {6.6, 14.0, 8.4},
-	[NCCL_TREE] = {6.8, 14.0, 8.4},
-	[NCCL_NVLS] = {0, 0, 0},
-	[NCCL_NVLS_TREE] = {0, 0, 0},
+	[NCCL_RING] = {6.6, 14.0, 8.4}, [NCCL_TREE] = {6.8, 14.0, 8.4},
+	[NCCL_NVLS] = {0, 0, 0},        [NCCL_NVLS_TREE] = {0, 0, 0},
+	[NCCL_PAT] = {8.0, 8.0, 8.0},
 };
 
 const double library_nccl_hop_latency_us
@@ -21,7 +20,8 @@ const double library_nccl_hop_latency_us
 		[NCCL_NET] = {[NCCL_RING] = {2.7, 4.0, 14.0},
 			      [NCCL_TREE] = {5.0, 8.5, 14.0},
 			      [NCCL_NVLS] = {0, 0, 18},
-			      [NCCL_NVLS_TREE] = {0, 0, 14}},
+			      [NCCL_NVLS_TREE] = {0, 0, 14},
+			      [NCCL_PAT] = {0, 0, 14}},
 };
 
 /* By nodes: 1, 2, more. */

@@ -24,6 +24,13 @@ extern const double library_nccl_nvls_tree_channel_GBps[NCCL_GENERATIONS][3];
 /* The share of the links' rate that reductions in the switches reach. */
 extern const double library_nccl_nvls_share[NCCL_GENERATIONS];
 
+/* PAT: hops between nodes overlap so many at a time, each rank adds a part, and
+ * so much of the network's rate is reached (until 2.24 NCCL took more). */
+#define NCCL_PAT_OVERLAP   3.5
+#define NCCL_PAT_RANK_US   2.8
+#define NCCL_PAT_SHARE     0.75
+#define NCCL_PAT_SHARE_OLD 0.85
+
 /* The share of a rate in LL128, where 15 of 16 words are data: in a tree of
  * several nodes, and in a ring. */
 #define NCCL_TREE_LL128_SHARE (15.0 / 16)

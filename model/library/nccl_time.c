@@ -133,6 +133,11 @@ static struct hops hops_of(const struct nccl_system *system,
 		library_nccl_net_us(system, a, p) + times * constants->eager_us,
 	};
 
+	if (a == NCCL_PAT) { /* of which only NCCL's own figures are known */
+		hops.intra = NCCL_PAT_RANK_US;
+		hops.net /= NCCL_PAT_OVERLAP;
+		return hops;
+	}
 	if (system->generation >= NCCL_HOPPER)
 		hops.intra *= constants->hopper_step;
 	if (a == NCCL_TREE && p == NCCL_LL)
@@ -172,6 +177,7 @@ static double fill_us(const struct nccl_system *system,
 		return constants->tree_fill * hops->piped *
 		       pow(fmin(1, bytes / TREE_WHOLE_BYTES), TREE_POWER);
 	case NCCL_RING:
+	case NCCL_PAT:
 		break;
 	}
 	return 0;
@@ -326,6 +332,65 @@ void library_nccl_time(const struct nccl_system *system,
 						estimate->transfer_ns);
 }
 
+/* What NCCL reckons that a channel of messages carries of a network
+ * (NCCL_P2P_PER_CHANNEL_NET_BW in src/graph/paths.cc). */
+#define MESSAGE_CHANNEL_GBPS 14.0
+
+/* Peers of a channel at once (NCCL_MAX_DEV_WORK_P2P_PER_BATCH). */
+#define CHANNEL_PEERS 8
+
+static double power_of_two(double channels)
+{
+	return exp2(ceil(log2(channels)));
+}
+
+/* Channels of messages to one rank of another node
+ * (ncclTopoComputeP2pChannels() in src/graph/paths.cc): one until 2.11, two
+ * until 2.18; until 2.28 one where many ranks would have them; since then as
+ * many as the cards need, and fewer for more ranks than have room at once. */
+static double peer_channels(const struct nccl_system *system, double all)
+{
+	double channels, ranks = system->ranks;
+
+	if (system->minor < 12)
+		return 1;
+	if (system->minor < 19)
+		return 2;
+	if (system->minor < 29)
+		return 2 * ranks > 4 * all ? 1 : 2;
+	ranks = ceil(ranks / CHANNEL_PEERS);
+	channels = power_of_two(
+		fmax(1, ceil(system->card_GBps / MESSAGE_CHANNEL_GBPS)));
+	while (channels > 1 && channels * ranks > all)
+		channels /= 2;
+	return channels;
+}
+
+/* The most that a rank sends to so many of other nodes. */
+static double messages_GBps(const struct nccl_system *system, double peers)
+{
+	double all = power_of_two(system->channels);
+
+	return MESSAGE_CHANNEL_GBPS *
+	       fmin(all, peers * peer_channels(system, all));
+}
+
+/* The most that a rank sends to another by NVLinks: a channel carries what NCCL
+ * takes a link for, and a message takes more of them, up to all, only where a
+ * part would be larger than 32 chunks (addP2pToPlan() in src/enqueue.cc). */
+static double message_GBps(const struct nccl_system *system, double bytes)
+{
+	static const double link[NCCL_GENERATIONS] = {20, 20, 20.6, 40.1};
+	static const double part = 32 * 512 * 1024.0;
+	double all = power_of_two(system->channels), channels = all;
+
+	while (channels > 1 && channels * system->ranks > all)
+		channels /= 2;
+	while (bytes / channels > part && channels < all)
+		channels *= 2;
+	return channels * link[system->generation];
+}
+
 /* A rank has messages for all its peers, some at a time; the root alone of a
  * gather; one for the next rank alone where all send and receive: then that to
  * another node goes by the cards of one rank. */
@@ -338,6 +403,7 @@ void library_nccl_direct_time(const struct nccl_system *system,
 		reached(system, constants, NCCL_RING, NCCL_SIMPLE, 1);
 	double n = system->ranks;
 	double peers = op == DIST__SEND ? 1 : n - 1;
+	double away_peers = op == DIST__SEND ? 1 : n - system->node_ranks;
 	double rounds = ceil(peers / system->channels);
 	double away = bytes * (n - system->node_ranks) / n;
 	double near = bytes * (system->node_ranks - 1) / n;
@@ -366,7 +432,14 @@ void library_nccl_direct_time(const struct nccl_system *system,
 	estimate->latency_ns = 1e3 * rounds * hop;
 	if (links > 0)
 		estimate->transfer_ns = links / real.intra_GBps;
+	if (op == DIST__SEND && system->nodes == 1 &&
+	    system->intra == NCCL_NVLINK)
+		estimate->transfer_ns =
+			fmax(estimate->transfer_ns,
+			     bytes / message_GBps(system, bytes));
 	if (cards > 0)
 		estimate->transfer_ns =
-			fmax(estimate->transfer_ns, cards / real.net_GBps);
+			fmax(estimate->transfer_ns,
+			     fmax(cards / real.net_GBps,
+				  away / messages_GBps(system, away_peers)));
 }

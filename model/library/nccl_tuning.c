@@ -25,6 +25,8 @@ struct nccl_steps library_nccl_steps_of(const struct nccl_system *system,
 		return (struct nccl_steps){1, 0};
 	case NCCL_NVLS_TREE:
 		return (struct nccl_steps){1, 2 * levels};
+	case NCCL_PAT:
+		return (struct nccl_steps){n, levels};
 	case NCCL_RING:
 		break;
 	}
@@ -138,10 +140,19 @@ double library_nccl_rate_GBps(const struct nccl_system *system,
 	case NCCL_NVLS:
 	case NCCL_NVLS_TREE:
 		return nvls_GBps(system, algorithm);
+	case NCCL_PAT:
+		return system->net_GBps * NCCL_PAT_SHARE;
 	case NCCL_RING:
 		break;
 	}
 	return ring_GBps(system, protocol) / library_nccl_traffic(system, op);
+}
+
+/* PAT came with NCCL 2.23, for one rank a node (ncclPatEnable()). */
+static bool has_pat(const struct nccl_system *system, enum dist__op_kind op)
+{
+	return (op == DIST__ALL_GATHER || op == DIST__REDUCE_SCATTER) &&
+	       system->minor >= 23 && system->node_ranks == 1;
 }
 
 /* GPUs of a generation have LL128 since 2.minor. */
@@ -157,6 +168,8 @@ static bool possible(const struct nccl_system *system, enum dist__op_kind op,
 		return false;
 	if (algorithm == NCCL_RING)
 		return true;
+	if (algorithm == NCCL_PAT)
+		return protocol == NCCL_SIMPLE && has_pat(system, op);
 	if (!reduces_all(op))
 		return false;
 	if (algorithm == NCCL_TREE)
@@ -324,6 +337,10 @@ static double latency_us(const struct nccl_system *system,
 		net = system->plugin_us;
 	if (op == DIST__BROADCAST || op == DIST__REDUCE)
 		return us + (system->nodes > 1 ? net : hop);
+	if (algorithm == NCCL_PAT) {
+		net /= NCCL_PAT_OVERLAP;
+		hop = NCCL_PAT_RANK_US;
+	}
 	if (is_ring) {
 		steps.intra += steps.net - told_net_steps(system, op);
 		steps.net = told_net_steps(system, op);
@@ -413,6 +430,8 @@ static double told_GBps(const struct nccl_system *system, enum dist__op_kind op,
 		return system->intra_GBps * 5 / 6;
 	if (algorithm == NCCL_NVLS_TREE && system->minor < 28)
 		return fmin(system->intra_GBps, between) * 5 / 6;
+	if (algorithm == NCCL_PAT && system->minor < 25)
+		return system->net_GBps * NCCL_PAT_SHARE_OLD;
 	return library_nccl_rate_GBps(system, op, algorithm, protocol);
 }
 

@@ -545,7 +545,7 @@ forced() { # ALGORITHM - the step's ms by it
 	jq .rows[0].step_ms "$scratch/out"
 }
 [ "$(forced ring)" != "$(forced tree)" ] || fail "by ring as by tree"
-expect_refusal '"hierarchical" of all_reduce by nccl: expected one of ring, tree, nvls, nvlstree$' \
+expect_refusal '"hierarchical" of all_reduce by nccl: expected one of ring, tree, nvls, nvlstree, pat$' \
 	"${machine[@]}" --algorithm all_reduce=hierarchical
 expect 2 "${machine[@]}" --algorithm all_reduce=nvls
 expect_err 'all_reduce: NCCL has no algorithm "nvls" for 64 of these ranks: expected one of ring tree nvlstree$'
