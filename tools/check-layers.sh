@@ -51,8 +51,8 @@ scenarios               | lockstep/ base/ model/training/ model/llm/ model/measu
 scenarios/tutorial      | lockstep/ base/ scenarios/ |
 scenarios/tutorial/nn   | base/ |
 tests/conformance/cases | lockstep/ base/ scenarios/element.h |
-model/measured          | lockstep/ base/ model/library/calibration.h | yaml.h jansson.h
-model/cluster           | lockstep/ base/ model/library/fabric.h model/measured/machine.h | expat.h
+model/measured          | lockstep/ base/ model/library/calibration.h model/library/transport.h | yaml.h jansson.h
+model/cluster           | lockstep/ base/ model/library/fabric.h model/library/transport.h model/measured/machine.h | expat.h
 model/loopback          | lockstep/ base/ coll/profile.h |
 model/llm               | lockstep/ base/ core/op.h coll/profile.h model/library/ | jansson.h
 cli/sweep               | lockstep/ base/ | yaml.h jansson.h

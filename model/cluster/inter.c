@@ -16,6 +16,7 @@
 #include "base/quantity.h"
 #include "base/refuse.h"
 #include "model/cluster/clause.h"
+#include "model/library/transport.h"
 
 #define TCP_HOP_S 21.2e-6
 #define EFA_HOP_S 20e-6 /* of measured machines: a round figure */
@@ -32,7 +33,7 @@ static const struct {
 
 double platform_wire_latency_s(const char *transport)
 {
-	if (strcmp(transport, "efa") == 0)
+	if (transport_is(transport, "efa"))
 		return EFA_HOP_S;
 	return strncmp(transport, "tcp", 3) == 0 ? TCP_HOP_S
 						 : PLATFORM_IB_HOP_S;

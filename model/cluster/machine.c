@@ -243,7 +243,7 @@ enum dist_error machine_fabric(const struct machine *machine,
 				       "%s has no network: expected 1 node",
 				       machine->title);
 	/* Switches of NVLink join the nodes of a rack. */
-	if (strcmp(network->transport, "nvlink") == 0 && machine->nodes > 0 &&
+	if (transport_is(network->transport, "nvlink") && machine->nodes > 0 &&
 	    nodes > machine->nodes)
 		return dist__refuse(message,
 				    "%s: NVLink joins %d nodes: expected at "

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "model/library/calibration.h"
+#include "model/library/transport.h"
 
 /* How the ranks of one node are connected. */
 enum fabric_intra {
@@ -63,7 +64,7 @@ static inline double fabric_way_Bps(const struct fabric *fabric)
  * switches of NVLink. */
 static inline bool fabric_is_one(const struct fabric *fabric)
 {
-	return fabric->nodes == 1 || strcmp(fabric->transport, "nvlink") == 0;
+	return fabric->nodes == 1 || transport_is(fabric->transport, "nvlink");
 }
 
 /* fabric_ranks returns the size of the group, full nodes assumed. */

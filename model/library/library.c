@@ -89,8 +89,8 @@ enum dist_error library_check_fabric(const struct dist__profile *profile,
 		return dist__refuse(
 			message,
 			"profile %s: what joins the nodes is not stated: "
-			"expected property transport (ib, roce, efa, tcp, ...) "
-			"of the platform's outermost zone",
+			"expected property transport (" TRANSPORT_WORDS
+			") of the platform's outermost zone",
 			profile->name);
 	return DIST_OK;
 }

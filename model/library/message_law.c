@@ -100,7 +100,7 @@ static double constant(const struct dist__profile *profile, const char *name,
 
 static bool is_tcp(const struct fabric *fabric)
 {
-	return strncmp(fabric->transport, "tcp", 3) == 0;
+	return transport_is(fabric->transport, "tcp");
 }
 
 static bool is_device(const struct fabric *fabric,
@@ -213,7 +213,7 @@ struct message_law library_message_law(const struct dist__profile *profile,
 		.latency_ns = fabric->inter_latency_ns,
 		.node_latency_ns = SHARED_LATENCY_NS,
 		.node_byte_ns = node_byte_ns(profile, fabric, call),
-		.loops = strcmp(fabric->transport, "slingshot") == 0 &&
+		.loops = transport_is(fabric->transport, "slingshot") &&
 			 constant(profile, "slingshot_loops", 0) > 0,
 	};
 

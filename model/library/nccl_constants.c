@@ -17,9 +17,10 @@ static const struct {
 	double us;
 } transports[] = {
 	{"ib", "rdma_us", 1},    {"roce", "rdma_us", 1},
-	{"rdma", "rdma_us", 1},  {"slingshot", "slingshot_us", 20},
-	{"efa", "efa_us", 15},   {"tcpxo", "tcpx_us", 15},
-	{"tcpx", "tcpx_us", 15}, {"tcp", "tcp_us", 15},
+	{"rdma", "rdma_us", 1},  {"opa", "rdma_us", 1},
+	{"efa", "efa_us", 15},   {"slingshot", "slingshot_us", 20},
+	{"tcpx", "tcpx_us", 15}, {"tcpxo", "tcpx_us", 15},
+	{"tcp", "tcp_us", 15},
 };
 
 /* Slingshot's cards announce what is above their threshold, and the receiver
@@ -28,7 +29,7 @@ static const struct {
 static double eager_us(const struct dist__profile *profile,
 		       const struct fabric *fabric, double net_us)
 {
-	if (strcmp(fabric->transport, "slingshot") != 0)
+	if (!transport_is(fabric->transport, "slingshot"))
 		return net_us;
 	return fmin(net_us, dist__profile_constant(profile, "rdma_us", 1));
 }
@@ -36,12 +37,8 @@ static double eager_us(const struct dist__profile *profile,
 static double transport_us(const struct dist__profile *profile,
 			   const struct fabric *fabric)
 {
-	const char *transport = fabric->transport;
-	size_t kind = strcspn(transport, "-"); /* "tcp-10gbe" is tcp */
-
 	for (size_t i = 0; i < sizeof transports / sizeof transports[0]; i++)
-		if (strlen(transports[i].transport) == kind &&
-		    strncmp(transport, transports[i].transport, kind) == 0)
+		if (transport_is(fabric->transport, transports[i].transport))
 			return dist__profile_constant(profile,
 						      transports[i].constant,
 						      transports[i].us);

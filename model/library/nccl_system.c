@@ -89,8 +89,7 @@ static int told_channels_of(const struct nccl_system *system, int cards)
 
 static bool is_sockets(const struct fabric *fabric)
 {
-	return strcmp(fabric->transport, "tcp") == 0 ||
-	       strncmp(fabric->transport, "tcp-", 4) == 0;
+	return transport_is(fabric->transport, "tcp");
 }
 
 static double net_GBps(const struct fabric *fabric)
@@ -206,12 +205,12 @@ library_nccl_system_of(const struct fabric *fabric, int ranks,
 	/* What plugins for networks tell NCCL, and set: of EFA, aws-ofi-nccl
 	 * (src/platform-aws.c); of TCPX and TCPXO, the settings that Google
 	 * Cloud documents for them, without NVLS and with Simple alone. */
-	if (strcmp(fabric->transport, "tcpxo") == 0 ||
-	    strcmp(fabric->transport, "tcpx") == 0) {
+	if (transport_is(fabric->transport, "tcpxo") ||
+	    transport_is(fabric->transport, "tcpx")) {
 		system.nvls = false;
 		system.simple_only = true;
 	}
-	if (strcmp(fabric->transport, "efa") == 0) {
+	if (transport_is(fabric->transport, "efa")) {
 		system.plugin_us = 75;
 		system.simple_only = system.generation < NCCL_HOPPER;
 	}

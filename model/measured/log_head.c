@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "model/library/transport.h"
 #include "model/measured/log_line.h"
 
 #define DIGITS "0123456789"
@@ -377,7 +378,7 @@ bool log_network_has(const char *name, const char *transport)
 		const char *transports;
 	} networks[] = {
 		{"Socket", "tcp"},
-		{"IB", "ib roce rdma"},
+		{"IB", "ib roce rdma opa"},
 		{"AWS Libfabric", "efa slingshot"},
 		{"Libfabric", "efa slingshot"},
 		{"OFI", "efa slingshot"},
@@ -386,7 +387,7 @@ bool log_network_has(const char *name, const char *transport)
 	};
 
 	/* NVLinks between hosts are not what NCCL calls its network. */
-	if (strcmp(transport, "nvlink") == 0)
+	if (transport_is(transport, "nvlink"))
 		return true;
 	for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++)
 		if (strncmp(name, networks[i].begin,

@@ -5,6 +5,7 @@
 #include "base/data.h"
 #include "base/refuse.h"
 #include "base/yaml_keys.h"
+#include "model/library/transport.h"
 #include "model/measured/machine_list.h"
 
 /* ---- inside a node ---------------------------------------------------- */
@@ -101,8 +102,18 @@ static enum dist_error read_intra(const struct dist__yaml *yaml,
 
 /* ---- between nodes ---------------------------------------------------- */
 
+static enum dist_error read_transport(const struct dist__yaml *yaml,
+				      const struct dist__yaml_key *key,
+				      const yaml_node_t *value, void *into)
+{
+	if (!transport_is_known(dist__yaml_text(value)))
+		return dist__yaml_refuse_value(yaml, key->name, value,
+					       TRANSPORT_WORDS);
+	return dist__yaml_read_text(yaml, key, value, into);
+}
+
 static const struct dist__yaml_key network_keys[] = {
-	{YAML_KEY(struct machine_network, dist__yaml_read_text, transport),
+	{YAML_KEY(struct machine_network, read_transport, transport),
 	 .required = true},
 	{YAML_KEY(struct machine_network, dist__yaml_read_count, cards)},
 	{YAML_KEY(struct machine_network, dist__yaml_read_double, card_Gbps)},

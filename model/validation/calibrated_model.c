@@ -9,6 +9,7 @@
 #include "base/data.h"
 #include "base/refuse.h"
 #include "model/cluster/machine.h"
+#include "model/library/transport.h"
 #include "model/validation/fit.h"
 #include "model/validation/population.h"
 
@@ -88,7 +89,7 @@ static bool forgets_the_same(const struct calibrated_models *models,
 	       strcmp(collective_profile(a->library),
 		      collective_profile(b->library)) == 0 &&
 	       (models->constants != CALIBRATED_WITHOUT_FABRIC ||
-		population_transport_is(way_of(a), way_of(b)));
+		transport_is(way_of(a), way_of(b)));
 }
 
 /* A profile that forgets the same; NULL: there is none yet. */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/data.h"
+#include "model/library/transport.h"
 #include "model/measured/value.h"
 #include "model/validation/population.h"
 
@@ -107,7 +108,7 @@ static const char *family_of(const char *library)
 
 static bool is_sockets(const char *transport)
 {
-	return population_transport_is(transport, "tcp");
+	return transport_is(transport, "tcp");
 }
 
 static const char *or_none(const char *text)

@@ -15,6 +15,7 @@
 #include "model/cluster/machine.h"
 #include "model/library/calibrate.h"
 #include "model/library/library.h"
+#include "model/library/transport.h"
 #include "model/validation/call.h"
 #include "model/validation/least_squares.h"
 
@@ -60,14 +61,6 @@ struct fit {
 
 /* ---- rows ------------------------------------------------------------- */
 
-bool population_transport_is(const char *transport, const char *kind)
-{
-	size_t length = strcspn(kind, "-");
-
-	return transport && strcspn(transport, "-") == length &&
-	       strncmp(transport, kind, length) == 0;
-}
-
 static bool is_used(const struct fit *fit, const char *library,
 		    const struct collective_row *row)
 {
@@ -80,8 +73,7 @@ static bool is_used(const struct fit *fit, const char *library,
 	    strcmp(row->machine, population->without_machine) == 0)
 		return false;
 	return !population->without_transport ||
-	       !population_transport_is(row->transport,
-					population->without_transport);
+	       !transport_is(row->transport, population->without_transport);
 }
 
 /* Finds the row's group, or appends one; NULL: no memory. */

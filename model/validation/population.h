@@ -28,8 +28,4 @@ DIST_MUST_CHECK enum dist_error
 population_fit(const struct population *population, const char *library,
 	       struct dist__profile *profile);
 
-/* population_transport_is returns whether transport is of that kind, which may
- * be another transport of it. */
-bool population_transport_is(const char *transport, const char *kind);
-
 #endif

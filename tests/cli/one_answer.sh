@@ -106,8 +106,13 @@ sed '/id="transport"/d' scenarios/platforms/star-8.xml >"$scratch/star.xml"
 expect_refusal 'nccl: what joins the nodes is not stated: expected property transport \(ib, roce' \
 	bench all_reduce --backend sim --platform "$scratch/star.xml" --profile nccl --world-size 8
 expect 0 bench all_reduce --backend sim --platform star-8 --profile nccl --world-size 8
-expect_refusal 'property intra: expected nvswitch, nvlink or pcie, not "NVLink 4"' \
+expect_refusal 'unknown.xml:[1-9][0-9]*: property intra: expected nvswitch, nvlink or pcie, not "NVLink 4"' \
 	bench all_reduce --backend sim --platform "$scratch/unknown.xml" --world-size 8
+sed 's/id="transport" value="tcp"/id="transport" value="ethernet"/' \
+	scenarios/platforms/star-8.xml >"$scratch/word.xml"
+line=$(grep -n 'id="transport"' "$scratch/word.xml" | cut -d : -f 1)
+expect_refusal "word.xml:$line: property transport: expected ib, roce, rdma, .* not \"ethernet\"" \
+	bench all_reduce --backend sim --platform "$scratch/word.xml" --world-size 8
 expect 0 bench all_reduce --backend sim --platform "$scratch/unsaid.xml" \
 	--profile ideal --world-size 8 -b 1M -e 1M
 

@@ -100,6 +100,11 @@ Test(machine, bad_descriptions_are_refused)
 		 "gpus_per_node of 2 or more"},
 		{ABOUT "networks: ib\n", ":3: networks: expected a list"},
 		{ABOUT "networks: [{cards: 1}]\n", "transport"},
+		{ABOUT "networks:\n  - {transport: ethernet}\n",
+		 ":4: transport: expected ib, roce, rdma, opa, efa, slingshot, "
+		 "tcp, tcpx, tcpxo or nvlink"},
+		{ABOUT "networks: [{transport: ib4}]\n",
+		 ":3: transport: expected ib, roce"},
 		{ABOUT "networks: [{transport: ib}, {transport: ib}]\n",
 		 ":3: transport: expected \"ib\" once"},
 	};
