@@ -28,9 +28,6 @@ void llm_parts(const struct llm_breakdown *breakdown,
 json_t *llm_conditions(const struct llm_question *question,
 		       const struct llm_outcome *outcome);
 
-/* llm_print_conditions writes conditions and releases them. */
-void llm_print_conditions(json_t *conditions, enum dist__form form, FILE *out);
-
 /* A question and its answer. */
 struct llm_reply {
 	struct predict_options options;

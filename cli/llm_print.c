@@ -298,7 +298,8 @@ int llm_print(const struct llm_replies *replies,
 				  "critical_path",
 				  explanation_json(explanation)),
 			out);
-	llm_print_conditions(conditions, form, out);
+	conditions_print(conditions, form, out);
+	fputs(form == FORM_MARKDOWN ? "\n" : "", out);
 	status = dist__rows_print(rows, form, out);
 	dist__rows_release(rows);
 	if (status)

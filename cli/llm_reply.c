@@ -183,15 +183,3 @@ json_t *llm_conditions(const struct llm_question *question,
 	json_object_set_new(conditions, "mfu", mfu_text(question, outcome));
 	return conditions;
 }
-
-void llm_print_conditions(json_t *conditions, enum dist__form form, FILE *out)
-{
-	const char *comment = form == FORM_MARKDOWN ? "-" : "#", *name;
-	json_t *text;
-
-	json_object_foreach(conditions, name, text)
-		fprintf(out, "%s %-11s%s %s\n", comment, name,
-			strchr(name, ' ') ? ":" : "", json_string_value(text));
-	json_decref(conditions);
-	fputs(form == FORM_MARKDOWN ? "\n" : "", out);
-}

@@ -492,7 +492,8 @@ static int show(const struct inquiry *inquiry)
 					stdout)
 			       ? out_of_memory("plan")
 			       : DIST_EXIT_OK;
-	llm_print_conditions(conditions, form, stdout);
+	conditions_print(conditions, form, stdout);
+	fputs(form == FORM_MARKDOWN ? "\n" : "", stdout);
 	rows = rows_of(inquiry);
 	status = table_options_print(&line->form, "lockstep plan", &rows);
 	if (!status)

@@ -196,9 +196,10 @@ static json_t *conditions_of(const struct prediction *p)
 /* More buckets than this are not told one by one. */
 #define MOST_SIZES 8
 
-/* The sizes of num neighbouring buckets, in bytes: each, or how many there are
- * from the least to the most. */
-static void print_sizes(const size_t *bytes, size_t num, FILE *out)
+/* Appends the sizes of num neighbouring buckets, in bytes: each, or how many
+ * there are from the least to the most. */
+static void append_sizes(char *text, size_t size, const size_t *bytes,
+			 size_t num)
 {
 	size_t least = *bytes, most = *bytes;
 
@@ -206,32 +207,32 @@ static void print_sizes(const size_t *bytes, size_t num, FILE *out)
 		least = bytes[b] < least ? bytes[b] : least;
 		most = bytes[b] > most ? bytes[b] : most;
 		if (num <= MOST_SIZES)
-			fprintf(out, " %zu", bytes[b]);
+			(void)dist__append(text, size, " %zu", bytes[b]);
 	}
 	if (num > MOST_SIZES)
-		fprintf(out, " %zu buckets of %zu to %zu", num, least, most);
+		(void)dist__append(text, size, " %zu buckets of %zu to %zu",
+				   num, least, most);
 }
 
 /* Which algorithm averages which bucket; neighbours of one algorithm in one
  * word. */
-static void print_algorithms(const struct prediction *p,
-			     const struct prediction_row *row,
-			     const char *comment, FILE *out)
+static void describe_algorithms(const struct prediction *p,
+				const struct prediction_row *row, char *text,
+				size_t size)
 {
 	size_t first = 0, num = shown_buckets(&row->step);
 	struct library_estimate choice = choice_of(p, row, 0);
 
-	fprintf(out, "%s %-10s %d ranks:", comment, "all_reduce",
-		row->step.world_size);
 	for (size_t b = 1; b <= num; b++) {
 		const struct library_estimate next =
 			choice_of(p, row, b == num ? b - 1 : b);
 
 		if (b == num || strcmp(choice.algorithm, next.algorithm) != 0 ||
 		    strcmp(choice.protocol, next.protocol) != 0) {
-			print_sizes(row->step.bucket_bytes + first, b - first,
-				    out);
-			fprintf(out, " B by %s%s%s%s", choice.algorithm,
+			append_sizes(text, size, row->step.bucket_bytes + first,
+				     b - first);
+			(void)dist__append(
+				text, size, " B by %s%s%s%s", choice.algorithm,
 				*choice.protocol ? " " : "", choice.protocol,
 				b == num ? "" : ",");
 			first = b;
@@ -239,33 +240,33 @@ static void print_algorithms(const struct prediction *p,
 		choice = next;
 	}
 	if (num < row->step.num_buckets)
-		fprintf(out, ", and %zu more", row->step.num_buckets - num);
-	fputc('\n', out);
+		(void)dist__append(text, size, ", and %zu more",
+				   row->step.num_buckets - num);
 }
 
-/* What a rank holds, whatever the step takes beside it. */
-static void print_memory(const struct prediction *p,
-			 const struct prediction_row *row, const char *comment,
-			 FILE *out)
-{
-	char text[96];
-
-	physics_describe(p->request->setup, text, sizeof text);
-	fprintf(out, "%s %-10s %d ranks: %.4g GB a rank for %s\n", comment,
-		"memory", row->step.world_size, row->physics.memory_bytes / 1e9,
-		text);
-}
-
-/* What was a flow, and what was not. */
-static void print_tally(const struct prediction_row *row, const char *comment,
+/* Its calls, what a rank holds, and what was a flow. */
+static void print_notes(const struct prediction *p,
+			const struct prediction_row *row, enum dist__form form,
 			FILE *out)
 {
-	char text[512];
+	const int ranks = row->step.world_size;
+	const bool buckets = row->step.num_buckets > 0;
+	char text[4096], held[96];
 
-	tally_describe(&row->tally, text, sizeof text);
-	if (*text)
-		fprintf(out, "%s %-10s %d ranks: %s\n", comment, "flows",
-			row->step.world_size, text);
+	snprintf(text, sizeof text, "%d ranks:", ranks);
+	if (buckets)
+		describe_algorithms(p, row, text, sizeof text);
+	else
+		workload_describe_calls(&row->step, text, sizeof text);
+	condition_print(buckets ? "all_reduce" : "calls", text, form, out);
+	physics_describe(p->request->setup, held, sizeof held);
+	snprintf(text, sizeof text, "%d ranks: %.4g GB a rank for %s", ranks,
+		 row->physics.memory_bytes / 1e9, held);
+	condition_print("memory", text, form, out);
+	snprintf(text, sizeof text, "%d ranks: ", ranks);
+	tally_describe(&row->tally, text + strlen(text), 512);
+	if (text[strlen(text) - 1] != ' ')
+		condition_print("flows", text, form, out);
 }
 
 /* ---- the rows ----------------------------------------------------------- */
@@ -309,7 +310,8 @@ static double ms(int64_t ns)
 static struct dist__rows rows_of(const struct prediction *p)
 {
 	static const char columns[] =
-		"world_size;step_ms;compute_ms;communication_ms;exposed_ms;"
+		"world_size|ranks;step_ms;compute_ms;communication_ms|comm_ms;"
+		"exposed_ms;"
 		"idle_ms;efficiency;fidelity;low_ms;high_ms;engine|;samples_"
 		"per_s|;gradient_bytes|;memory_bytes|;impossible|;calls|;"
 		"buckets|;collectives|";
@@ -354,8 +356,7 @@ int prediction_print(const struct prediction *p,
 		     const struct explanation *explanation,
 		     enum dist__form form, FILE *out)
 {
-	const char *comment = form == FORM_MARKDOWN ? "-" : "#", *name;
-	json_t *conditions = conditions_of(p), *text;
+	json_t *conditions = conditions_of(p);
 	struct dist__rows rows = rows_of(p);
 	int status;
 
@@ -366,20 +367,9 @@ int prediction_print(const struct prediction *p,
 				  "critical_path",
 				  explanation_json(explanation)),
 			out);
-	json_object_foreach(conditions, name, text) fprintf(
-		out, "%s %-10s %s\n", comment, name, json_string_value(text));
-	json_decref(conditions);
-	for (size_t i = 0; i < p->request->num_world_sizes; i++) {
-		if (p->rows[i].step.num_buckets > 0) {
-			print_algorithms(p, &p->rows[i], comment, out);
-		} else {
-			fprintf(out, "%s %-10s %d ranks:", comment, "calls",
-				p->rows[i].step.world_size);
-			workload_print_calls(&p->rows[i].step, out);
-		}
-		print_memory(p, &p->rows[i], comment, out);
-		print_tally(&p->rows[i], comment, out);
-	}
+	conditions_print(conditions, form, out);
+	for (size_t i = 0; i < p->request->num_world_sizes; i++)
+		print_notes(p, &p->rows[i], form, out);
 	fputs(form == FORM_MARKDOWN ? "\n" : "", out);
 	status = dist__rows_print(&rows, form, out);
 	dist__rows_release(&rows);

@@ -2,8 +2,10 @@
 #include "cli/table_option.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/refuse.h"
+#include "base/terminal.h"
 #include "lockstep/dist.h"
 
 #define AT(field) offsetof(struct table_options, field)
@@ -38,6 +40,28 @@ int table_options_print(const struct table_options *options,
 	if (failed)
 		fprintf(stderr, "%s: %s\n", command, message.text);
 	return failed ? DIST_EXIT_USAGE : DIST_EXIT_OK;
+}
+
+void condition_print(const char *name, const char *text, enum dist__form form,
+		     FILE *out)
+{
+	const char *comment = form == FORM_MARKDOWN ? "-" : "#";
+	const int column = fprintf(out, "%s %-11s%s ", comment, name,
+				   strchr(name, ' ') ? ":" : "");
+	const struct terminal_wrap wrap = {dist__terminal_width(out),
+					   (size_t)column, comment, ""};
+
+	dist__terminal_wrap(out, text, (size_t)column, &wrap);
+}
+
+void conditions_print(json_t *conditions, enum dist__form form, FILE *out)
+{
+	const char *name;
+	json_t *text;
+
+	json_object_foreach(conditions, name, text)
+		condition_print(name, json_string_value(text), form, out);
+	json_decref(conditions);
 }
 
 enum dist_error conditions_write(json_t *conditions, struct dist__rows *rows,

@@ -24,6 +24,13 @@ enum dist__form table_options_form(const struct table_options *options);
 int table_options_print(const struct table_options *options,
 			const char *command, struct dist__rows *table);
 
+/* conditions_print writes a line for each condition, an object of texts, which
+ * it releases; condition_print one. On a terminal they are broken into lines as
+ * wide. */
+void conditions_print(json_t *conditions, enum dist__form form, FILE *out);
+void condition_print(const char *name, const char *text, enum dist__form form,
+		     FILE *out);
+
 /* conditions_write writes to path a line for each condition, an object of texts
  * (NULL: no memory), and the table as TSV. Releases both. Errors: IO,
  * NO_MEMORY. */

@@ -26,35 +26,11 @@ bool option_is_shown(const struct manual *manual, const struct option *option)
 	       (!manual->unshown || !option_is_taken(&named, option->name));
 }
 
-/* Writes text from column on, in lines that begin at indent; a line that is
- * broken ends with broken. Ends the line. */
 static void print_wrapped(FILE *out, const char *text, size_t column,
 			  size_t indent, const char *broken)
 {
-	size_t room = WIDTH - strlen(broken);
-	bool begins = true;
-
-	while (*text) {
-		size_t len = strcspn(text, " \n");
-
-		if (!begins && column + 1 + len > room) {
-			fprintf(out, "%s\n%*s", broken, (int)indent, "");
-			column = indent;
-			begins = true;
-		}
-		fprintf(out, "%s%.*s", begins ? "" : " ", (int)len, text);
-		column += len + !begins;
-		begins = false;
-		text += len;
-		if (*text == '\n') {
-			fprintf(out, "\n%*s", text[1] == '\n' ? 0 : (int)indent,
-				"");
-			column = indent;
-			begins = true;
-		}
-		text += *text != '\0';
-	}
-	fputc('\n', out);
+	dist__terminal_wrap(out, text, column,
+			    &(struct terminal_wrap){WIDTH, indent, "", broken});
 }
 
 static void print_heading(FILE *out, const char *title)

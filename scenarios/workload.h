@@ -166,8 +166,9 @@ const struct workload *workload_find(const char *name);
 /* workload_call_name returns "all_reduce" and so on. */
 const char *workload_call_name(enum workload_call call);
 
-/* workload_print_calls ends a line with the calls of rank 0 in a step. */
-void workload_print_calls(const struct workload_result *result, FILE *out);
+/* workload_describe_calls appends to text the calls of rank 0 in a step. */
+void workload_describe_calls(const struct workload_result *result, char *text,
+			     size_t size);
 
 /* WORKLOAD_NAMES lists all names, for messages. */
 #define WORKLOAD_NAMES                                                         \

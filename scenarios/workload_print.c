@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static const struct workload *const kinds[] = {
 	&workload_ddp_step,       &workload_fsdp,
 	&workload_hybrid,         &workload_moe,
@@ -28,26 +30,30 @@ const char *workload_call_name(enum workload_call call)
 	return names[call];
 }
 
-void workload_print_calls(const struct workload_result *r, FILE *out)
+void workload_describe_calls(const struct workload_result *r, char *text,
+			     size_t size)
 {
 	const char *between = "";
 
 	for (size_t i = 0; i < WORKLOAD_NUM_CALLS; i++) {
 		if (r->calls[i].num == 0)
 			continue;
-		fprintf(out, "%s %" PRIu64 " %s of %" PRIu64 " B", between,
-			r->calls[i].num,
-			workload_call_name((enum workload_call)i),
-			r->calls[i].bytes);
+		(void)dist__append(text, size,
+				   "%s %" PRIu64 " %s of %" PRIu64 " B",
+				   between, r->calls[i].num,
+				   workload_call_name((enum workload_call)i),
+				   r->calls[i].bytes);
 		between = ",";
 	}
-	fprintf(out, "%s\n", *between ? "" : " none");
+	if (!*between)
+		(void)dist__append(text, size, " none");
 }
 
 void workload_print(const struct workload_job *job, const char *backend,
 		    const struct workload_result *r, FILE *out)
 {
 	int steps = job->arguments->steps;
+	char calls[512] = "";
 
 	fprintf(out, "%s: %d ranks over %s, batch %g, %d step%s\n",
 		job->model->name, r->world_size, backend,
@@ -62,8 +68,8 @@ void workload_print(const struct workload_job *job, const char *backend,
 			fprintf(out, " %zu", r->bucket_bytes[b]);
 		fputc('\n', out);
 	} else {
-		fprintf(out, "calls of rank 0 in a step:");
-		workload_print_calls(r, out);
+		workload_describe_calls(r, calls, sizeof calls);
+		fprintf(out, "calls of rank 0 in a step:%s\n", calls);
 	}
 	fprintf(out,
 		"step %.3f ms (%.3f to %.3f), compute %.3f ms, exposed "

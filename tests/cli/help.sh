@@ -81,6 +81,14 @@ if command -v script >/dev/null; then
 			esac
 		done
 	done
+	# There comments are broken into lines, and nothing is wider than 100 columns.
+	predict='predict --model resnet18 --machine dgx-a100 --world-size 16,64'
+	script -qec "$LOCKSTEP $predict" /dev/null </dev/null | tr -d '\r' >"$scratch/seen"
+	awk 'length > 100 { exit 1 }' "$scratch/seen" || fail "$predict: wider than a terminal"
+	grep -q '^#             [a-z]' "$scratch/seen" || fail "$predict: no line goes on"
+	# shellcheck disable=SC2086 # options and their values
+	expect 0 $predict
+	expect_out '^# library .{200}'
 fi
 
 # The pages for man are such that man has nothing to say.

@@ -54,13 +54,13 @@ predict=(predict --flops 60e12 --no-explain --model resnet50 --platform star-8 -
 
 # One bucket: nothing is hidden.
 expect 0 "${predict[@]}" --no-overlap
-expect_out '^# all_reduce 8 ranks: 102228128 B by '
+expect_out '^# all_reduce +8 ranks: 102228128 B by '
 [ "$(value exposed_ms)" = "$(value communication_ms)" ] ||
 	fail "no overlap, and yet something is hidden"
 
 # Half of the bytes.
 expect 0 "${predict[@]}" --no-overlap --comm-hook fp16_compress
-expect_out '^# all_reduce 8 ranks: 51114064 B by '
+expect_out '^# all_reduce +8 ranks: 51114064 B by '
 
 # Four micro-batches compute four times; what is sent is the same.
 expect 0 "${predict[@]}" --accumulate 4
