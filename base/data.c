@@ -141,13 +141,21 @@ static bool is_titled(const char *kind, const char *file, const char *suffix,
 	return titled;
 }
 
+/* One of a kind: "platform" of platforms. */
+static const char *one_of(const char *kind, char one[32])
+{
+	snprintf(one, 32, "%.*s", (int)strlen(kind) - 1, kind);
+	return strcmp(kind, "studies") == 0 ? "study" : one;
+}
+
 /* Says which was probably meant, else which there are. */
 static enum dist_error refuse_name(const char *kind, const char *name,
 				   const char *suffix,
 				   struct dist_message *message)
 {
 	struct dist__spelling near = dist__spelling_of(name);
-	char list[sizeof message->text] = "", title[128];
+	char list[sizeof message->text] = "", title[128], text[32];
+	const char *one = one_of(kind, text);
 	struct choices choices;
 
 	read_choices(&choices, kind, suffix);
@@ -155,16 +163,15 @@ static enum dist_error refuse_name(const char *kind, const char *name,
 	for (size_t i = 0; !*near.name && i < choices.num; i++)
 		if (is_titled(kind, choices.names[i], suffix, name, title))
 			return dist__refuse(message,
-					    "no \"%.64s\" among the %s; %s is "
-					    "%s",
-					    name, kind, choices.names[i],
-					    title);
+					    "no %s \"%.64s\"; %s is %s", one,
+					    name, choices.names[i], title);
 	for (size_t i = 0; !*near.name && i < choices.num; i++)
 		(void)dist__append(list, sizeof list, "%s%s",
-				   i ? ", " : "; there are ", choices.names[i]);
-	return dist__refuse(
-		message, "no \"%.64s\" among the %s, and no FILE%s%s%s", name,
-		kind, suffix, dist__spelling_hint(&near), list);
+				   i ? ", " : ", or one of ", choices.names[i]);
+	return dist__refuse(message, "no %s \"%.64s\": expected FILE%s%s%s",
+			    one, name, suffix,
+			    *near.name ? ", or a name" : list,
+			    dist__spelling_hint(&near));
 }
 
 enum dist_error dist__data_find(const char *kind, const char *name,

@@ -315,10 +315,16 @@ static const struct world_option {
 	{"--local-ranks-filter", AT(local_ranks_filter), REAL, ""},
 };
 
-static int refuse_world(const char *option, const char *worlds)
+static int refuse_world(const struct run_request *request, const char *option,
+			const char *worlds)
 {
-	return refuse(run_command, "%s: expected with --backend %s", option,
-		      worlds);
+	return request->explore
+		       ? refuse(run_command,
+				"%s: expected with lockstep run --backend %s: "
+				"explore simulates all ranks",
+				option, worlds)
+		       : refuse(run_command, "%s: expected with --backend %s",
+				option, worlds);
 }
 
 static int check_world_options(const struct run_request *request,
@@ -332,10 +338,10 @@ static int check_world_options(const struct run_request *request,
 
 		if (text && *text && strcmp(text, o->nothing) != 0 &&
 		    !strstr(o->worlds, plan->world->name))
-			return refuse_world(o->option, o->worlds);
+			return refuse_world(request, o->option, o->worlds);
 	}
 	return request->prefix_output && plan->world->in_process
-		       ? refuse_world("--prefix-output", REAL)
+		       ? refuse_world(request, "--prefix-output", REAL)
 		       : DIST_EXIT_OK;
 }
 

@@ -157,7 +157,7 @@ expect_refusal '--collective: expected all_reduce, all_gather' "${log[@]}" \
 	--collective some_reduce
 expect_refusal 't has no network of transport "pigeon": expected ' "${log[@]}" \
 	--transport pigeon
-expect_refusal 'no "nowhere" among' validate --machine nowhere \
+expect_refusal 'no machine "nowhere": expected' validate --machine nowhere \
 	"$scratch/log.txt"
 expect_refusal 'log.txt:7: expected busbw' "${log[@]}" --transport tcp \
 	--ranks 4
@@ -180,7 +180,7 @@ expect_out '^bench.txt +5 '
 sed 's/^# library: toy/# library: other/' "$scratch/mine.tsv" \
 	>"$scratch/other.tsv"
 expect 0 validate "$scratch/other.tsv"
-expect_out '^other: 2 rows: no "other" among the profiles'
+expect_out '^other: 2 rows: no profile "other": expected'
 
 # The file that nccl-tests writes with -J has the rows of the table that it
 # prints: sizes and times here are those of the log, rates theirs in full.
