@@ -58,7 +58,7 @@ static void append_recompute(struct text *text, const struct llm_layout *layout,
 		       llm_recompute_name(layout->recompute));
 	if (layout->recompute == LLM_RECOMPUTE_SELECTIVE &&
 	    layout->recompute_modules != usual->recompute_modules) {
-		llm_modules_name(layout->recompute_modules, '+', modules);
+		llm_modules_name(layout->recompute_modules, ',', modules);
 		append(text, " --recompute-modules %s", modules);
 	}
 	if (layout->recompute == LLM_RECOMPUTE_FULL)
@@ -82,13 +82,13 @@ void llm_flags_layout(const struct llm_layout *layout, char *text, size_t size)
 		append(&all, " --etp %d", layout->etp);
 	append(&all, " --shard %s", llm_shard_name(layout->shard));
 	append_count(&all, "shard-ranks", layout->shard_ranks, 0);
-	if (!layout->reshard)
+	if (!layout->reshard && llm_layout_is_fsdp(layout))
 		append(&all, " --keep-parameters");
 	if (layout->defer_sums)
 		append(&all, " --no-sync");
 	if (layout->tp > 1 && !layout->sequence)
 		append(&all, " --no-sequence-parallel");
-	if (layout->gather_cp)
+	if (layout->gather_cp && layout->cp > 1)
 		append(&all, " --context gather");
 	if (layout->attention != usual.attention)
 		append(&all, " --attention %s",
@@ -103,7 +103,7 @@ void llm_flags_layout(const struct llm_layout *layout, char *text, size_t size)
 		     usual.gradient_bytes);
 	append_count(&all, "state-bytes", layout->state_bytes,
 		     usual.state_bytes);
-	if (layout->no_headroom)
+	if (layout->no_headroom && layout->recompute == LLM_RECOMPUTE_AUTO)
 		append(&all, " --no-headroom");
 	if (layout->imbalance != usual.imbalance)
 		append(&all, " --imbalance %g", layout->imbalance);

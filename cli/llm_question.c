@@ -53,7 +53,7 @@ const struct option llm_rate_options[] = {
 	 .help = "take kernel rates from a step measured on such a GPU: a "
 		 "trace of torch.profiler (.json, .json.gz) or a table of "
 		 "kernels (.tsv)"},
-	{"compute-layout", OPTION_TEXT, AT(compute_layout), "FLAGS",
+	{"compute-layout", OPTION_TEXT, AT(compute_layout), "FLAG VALUE ...",
 	 .help = "layout of that step as flags of predict: \"--seq 4096 "
 		 "--micro-batch 2\"; with --model if it is another one, and "
 		 "--world-size if it is not 1"},
@@ -278,6 +278,7 @@ enum dist_error llm_question_open(struct llm_question *question,
 				  const struct llm_request *request,
 				  struct dist__refusal *refusal)
 {
+	const struct llm_arguments *asked = &request->layout;
 	struct dist_message *message = &refusal->message;
 	enum dist_error error;
 
@@ -297,13 +298,17 @@ enum dist_error llm_question_open(struct llm_question *question,
 					      message);
 	}
 	if (!error)
-		error = llm_arguments_check(&request->layout, &question->model,
-					    refusal);
+		error = llm_arguments_check(asked, &question->model, refusal);
 	if (!error && request->exchange && question->model.experts == 0)
 		error = dist__refuse_option(
 			refusal, "exchange",
 			"--exchange: expected with experts, which the model "
 			"has not");
+	else if (!error && request->exchange && asked->ep <= 1 &&
+		 !asked->varied && !(asked->searched && asked->ep == 0))
+		error = dist__refuse_option(
+			refusal, "exchange",
+			"--exchange: expected with --ep above 1");
 	if (!error) {
 		refusal->option = "machine";
 		error = open_machine(question, message);
@@ -354,6 +359,9 @@ static enum dist_error rewire(const struct llm_question *question,
 					      &links, text, refusal);
 	double latency_s;
 
+	if (!error && !question->request->layout.varied)
+		error = rewiring_check(&links, fabric->nodes > 1,
+				       fabric->node_ranks > 1, refusal);
 	if (error)
 		return error;
 	refusal->option = NULL;

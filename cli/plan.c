@@ -584,6 +584,7 @@ static enum dist_error answer_point(const struct plan_options *line,
 				&refusal->message))
 			error = DIST_ERR_INVALID_ARGUMENT;
 	}
+	own.llm.layout.varied = study_varies_layout(study);
 	if (!error) {
 		inquiry->line = &own;
 		error = answer_best(inquiry, reply, refusal);
@@ -680,7 +681,7 @@ static int search_once(const struct plan_options *line)
 
 int command_plan(int argc, const char **argv)
 {
-	struct plan_options line = {.top = 0};
+	struct plan_options line = {.llm.layout.searched = true};
 	struct dist_message message = {"out of memory"};
 	struct study study;
 	int status;

@@ -161,31 +161,19 @@ static int make(struct prediction *prediction,
 /* A change of links that none of the sizes has: a platform refuses it when it
  * is opened, a machine has as many nodes as a size needs. */
 static enum dist_error check_links(const struct prediction *p,
-				   struct dist_message *message)
+				   struct dist__refusal *refusal)
 {
 	const struct prediction_request *request = p->request;
-	struct dist__link_overrides alone;
-	bool has[2] = {false, false}; /* links between nodes, within them */
+	bool inter = false, intra = false;
 
 	for (size_t i = 0; i < request->num_world_sizes; i++) {
 		int ranks = request->world_sizes[i];
 		int node = machine_platform_node_ranks(&p->room, ranks);
 
-		has[0] |= node < ranks;
-		has[1] |= node > 1;
+		inter |= node < ranks;
+		intra |= node > 1;
 	}
-	for (size_t i = 0; i < REWIRING_OPTIONS; i++)
-		if (!has[i / 2] &&
-		    rewiring_pick(&request->overrides, i, &alone))
-			return dist__refuse(
-				message,
-				"--%s: no link %s nodes is in use: expected "
-				"%s",
-				rewiring_options[i].name,
-				i < 2 ? "between" : "within",
-				i < 2 ? "ranks on several nodes"
-				      : "several ranks on a node");
-	return DIST_OK;
+	return rewiring_check(&request->overrides, inter, intra, refusal);
 }
 
 int predict_answer(const struct predict_options *line, FILE *out)
@@ -199,7 +187,7 @@ int predict_answer(const struct predict_options *line, FILE *out)
 		return predict_llm_answer(line, NULL, out);
 	error = inquiry_new(line, &inquiry, &refusal);
 	if (!error && inquiry->request.machine)
-		error = check_links(&inquiry->prediction, &refusal.message);
+		error = check_links(&inquiry->prediction, &refusal);
 	if (error)
 		status = refuse("predict", "%s", refusal.message.text);
 	else if (!line->dry_run)

@@ -58,3 +58,22 @@ bool rewiring_pick(const struct dist__link_overrides *overrides, size_t i,
 		to->latency = from->latency;
 	return to->bandwidth.value > 0 || to->latency.value > 0;
 }
+
+enum dist_error rewiring_check(const struct dist__link_overrides *overrides,
+			       bool inter, bool intra,
+			       struct dist__refusal *refusal)
+{
+	const bool has[] = {inter, intra};
+	struct dist__link_overrides alone;
+
+	for (size_t i = 0; i < REWIRING_OPTIONS; i++)
+		if (!has[i / 2] && rewiring_pick(overrides, i, &alone))
+			return dist__refuse_option(
+				refusal, rewiring_options[i].name,
+				"--%s: no link %s nodes is in use: expected %s",
+				rewiring_options[i].name,
+				i < 2 ? "between" : "within",
+				i < 2 ? "ranks on several nodes"
+				      : "several ranks on a node");
+	return DIST_OK;
+}

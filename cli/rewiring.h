@@ -23,6 +23,12 @@ rewiring_read(const struct rewiring_arguments *arguments,
 	      struct dist__link_overrides *overrides,
 	      char text[DIST__LINKS_SIZE], struct dist__refusal *refusal);
 
+/* rewiring_check refuses overrides of links between nodes unless inter, of
+ * those within nodes unless intra. Errors: INVALID_ARGUMENT. */
+DIST_MUST_CHECK enum dist_error
+rewiring_check(const struct dist__link_overrides *overrides, bool inter,
+	       bool intra, struct dist__refusal *refusal);
+
 /* rewiring_pick stores in *alone only the override of option number i. Returns
  * false if it is not given. */
 bool rewiring_pick(const struct dist__link_overrides *overrides, size_t i,

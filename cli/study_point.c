@@ -65,6 +65,28 @@ bool study_takes(const struct study *study, const char *name)
 	return false;
 }
 
+bool study_varies_layout(const struct study *study)
+{
+	static const char *const names[] = {"tp",
+					    "pp",
+					    "cp",
+					    "ep",
+					    "shard",
+					    "recompute",
+					    "global-batch",
+					    "micro-batch",
+					    "gpus",
+					    "world-size",
+					    "ranks-per-node",
+					    "machine"};
+
+	for (size_t i = 0; i < study->num_axes; i++)
+		if (study->axes[i].num_values > 1 &&
+		    DIST__NAMED(names, study->axes[i].name))
+			return true;
+	return false;
+}
+
 /* Reads the value of one axis, which not every kind of step need take. */
 static enum dist_error read_value(struct predict_options *options,
 				  const struct study_axis *axis,
@@ -116,6 +138,7 @@ enum dist_error study_point_read(struct study_point *result,
 		}
 		error = read_value(&result->options, axis, text, refusal);
 	}
+	result->options.llm.layout.varied = study_varies_layout(study);
 	result->options.form.json = true;
 	result->options.no_explain = true;
 	return error;
@@ -265,5 +288,6 @@ enum dist_error study_point_set(struct predict_options *options,
 	for (size_t i = 0; i < study->num_axes && !error; i++)
 		error = read_value(options, &study->axes[i],
 				   study_value(study, point, i), refusal);
+	options->llm.layout.varied = study_varies_layout(study);
 	return error;
 }

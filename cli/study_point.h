@@ -44,6 +44,10 @@ DIST_MUST_CHECK enum dist_error study_point_set(struct predict_options *options,
 						size_t point,
 						struct dist__refusal *refusal);
 
+/* study_varies_layout returns whether points differ in a degree or a choice
+ * without which other options of a layout have no effect. */
+bool study_varies_layout(const struct study *study);
+
 /* study_takes returns whether any point of the study has an option called name.
  */
 bool study_takes(const struct study *study, const char *name);

@@ -81,15 +81,20 @@ struct llm_arguments {
 	int lora;
 	const char *overlap; /* "grad,param,tp,p2p,ep", "none", "all" */
 	double imbalance;
+
+	/* Not of the command line: degrees that are not given are searched for;
+	 * it is one of several points, in some of which an option may have no
+	 * effect. */
+	bool searched, varied;
 };
 
 /* The options, each a field of struct llm_arguments. */
 extern const struct option llm_options[];
 
 /* llm_arguments_check refuses what no layout of model can have: learned
- * positions beyond the last, experts' options without experts, layers or
- * modules that are not recomputed. Errors: INVALID_ARGUMENT; refusal names the
- * flag. */
+ * positions beyond the last, experts' options without experts; and options
+ * that have no effect without another. Errors: INVALID_ARGUMENT; refusal names
+ * the flag. */
 DIST_MUST_CHECK enum dist_error
 llm_arguments_check(const struct llm_arguments *arguments,
 		    const struct llm_architecture *model,

@@ -63,7 +63,7 @@ const struct option llm_options[] = {
 	 .usual = "none",
 	 .also = "activation-checkpointing|checkpointing|recompute-"
 		 "granularity"},
-	{"recompute-modules", OPTION_TEXT, AT(recompute_modules), "NAME+...",
+	{"recompute-modules", OPTION_TEXT, AT(recompute_modules), "NAME,...",
 	 .help = "modules that selective recomputes, as Megatron-LM names "
 		 "them: core_attn, mla_up_proj, mlp, moe_act, layernorm, "
 		 "shared_experts; and mlp_act, of dense layers",
@@ -207,17 +207,12 @@ static enum dist_error check_modules(const struct llm_arguments *a,
 	const int of_experts = LLM_MODULE_ACTIVATION | LLM_MODULE_SHARED;
 	const int of_dense = LLM_MODULE_MLP | LLM_MODULE_DENSE_ACTIVATION;
 
-	if (!a->recompute ||
-	    llm_recompute_find(a->recompute) != LLM_RECOMPUTE_SELECTIVE)
-		return dist__refuse_option(refusal, "recompute-modules",
-					   "--recompute-modules: expected with "
-					   "--recompute selective");
 	if (!modules)
 		return dist__refuse_option(
 			refusal, "recompute-modules",
 			"--recompute-modules: expected core_attn, mla_up_proj, "
 			"mlp, moe_act, layernorm, shared_experts or mlp_act, "
-			"with + between, got \"%.80s\"",
+			"in a list, got \"%.80s\"",
 			a->recompute_modules);
 	if ((modules & of_experts && !model->experts) ||
 	    (modules & of_dense && !model->ffn) ||
@@ -228,6 +223,50 @@ static enum dist_error check_modules(const struct llm_arguments *a,
 			"--recompute-modules: expected modules that the model "
 			"has, got \"%.80s\"",
 			a->recompute_modules);
+	return DIST_OK;
+}
+
+/* Whether a choice that was asked for is one of two values. */
+static bool is_one_of(const char *asked, const char *one, const char *other)
+{
+	return asked && (strcmp(asked, one) == 0 || strcmp(asked, other) == 0);
+}
+
+/* Refuses options that have no effect without another. */
+static enum dist_error check_effects(const struct llm_arguments *a,
+				     struct dist__refusal *refusal)
+{
+	const bool all = a->searched;
+	const struct {
+		const char *option;
+		bool given, matters;
+		const char *expected;
+	} rows[] = {
+		{"keep-parameters", a->keep_parameters,
+		 a->shard ? llm_shard_find(a->shard) >= LLM_FSDP : all,
+		 "--shard fsdp or hsdp"},
+		{"no-sequence-parallel", a->no_sequence,
+		 a->tp > 0 ? a->tp > 1 : all, "--tp above 1"},
+		{"context", a->context, a->cp > 0 ? a->cp > 1 : all,
+		 "--cp above 1"},
+		{"schedule", a->schedule, a->pp > 0 ? a->pp > 1 : all,
+		 "--pp above 1"},
+		{"recompute-modules", a->recompute_modules,
+		 is_one_of(a->recompute, "selective", "selective"),
+		 "--recompute selective"},
+		{"recompute-layers", a->recompute_layers > 0,
+		 is_one_of(a->recompute, "full", "full"), "--recompute full"},
+		{"no-headroom", a->no_headroom,
+		 all || is_one_of(a->recompute, "auto", "auto"),
+		 "--recompute auto"},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && !a->varied; i++)
+		if (rows[i].given && !rows[i].matters)
+			return dist__refuse_option(refusal, rows[i].option,
+						   "--%s: expected with %s",
+						   rows[i].option,
+						   rows[i].expected);
 	return DIST_OK;
 }
 
@@ -247,13 +286,10 @@ enum dist_error llm_arguments_check(const struct llm_arguments *a,
 			"model has not",
 			option);
 	}
-	if (a->recompute_layers > 0 &&
-	    (!a->recompute ||
-	     llm_recompute_find(a->recompute) != LLM_RECOMPUTE_FULL))
-		return dist__refuse_option(refusal, "recompute-layers",
-					   "--recompute-layers: expected with "
-					   "--recompute full");
-	if (a->recompute_modules && (error = check_modules(a, model, refusal)))
+	error = check_effects(a, refusal);
+	if (!error && a->recompute_modules)
+		error = check_modules(a, model, refusal);
+	if (error)
 		return error;
 	if (model->positions > 0 && a->seq > model->positions)
 		return dist__refuse_option(
@@ -304,5 +340,13 @@ enum dist_error llm_arguments_layout(const struct llm_arguments *a, int gpus,
 	if (layout->pp > 1)
 		layout->global_batch *= ROUNDS * layout->pp;
 	set(&layout->global_batch, a->global_batch);
-	return llm_layout_complete(layout, model, refusal);
+	error = llm_layout_complete(layout, model, refusal);
+	if (error || !a->no_sync || a->searched || a->varied ||
+	    (layout->pp == 1 && llm_micro_batches(layout) > 1))
+		return error;
+	return dist__refuse_option(refusal, "no-sync",
+				   "--no-sync: expected with --pp 1 and "
+				   "several micro-batches (see "
+				   "--global-batch), got --pp %d and %d",
+				   layout->pp, llm_micro_batches(layout));
 }

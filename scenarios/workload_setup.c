@@ -201,6 +201,37 @@ static enum dist_error make_schedules(struct workload_setup *setup,
 	return error;
 }
 
+/* Refuses options that others leave without effect. */
+static enum dist_error check_effects(const struct workload_arguments *a,
+				     struct dist__refusal *refusal)
+{
+	const bool flops = a->rate.flops > 0, step = a->rate.step_ms > 0;
+	const struct {
+		const char *option;
+		bool is_idle;
+		const char *expected;
+	} rows[] = {
+		{"flops", flops && step, "without --step-ms"},
+		{"precision", a->precision && step, "without --step-ms"},
+		{"precision", a->precision && flops, "without --flops"},
+		{"bucket-cap-mb", a->bucket_cap_mb > 0 && a->per_tensor,
+		 "without --per-tensor"},
+		{"first-bucket-mb", a->first_bucket_mb > 0 && a->per_tensor,
+		 "without --per-tensor"},
+		{"find-unused-parameters",
+		 a->find_unused_parameters && a->static_graph,
+		 "without --static-graph"},
+		{"no-prefetch", a->no_prefetch && a->zero < 3, "with --zero 3"},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (rows[i].is_idle)
+			return dist__refuse_option(
+				refusal, rows[i].option, "--%s: expected %s",
+				rows[i].option, rows[i].expected);
+	return DIST_OK;
+}
+
 enum dist_error workload_setup_init(struct workload_setup *setup,
 				    const struct workload *workload,
 				    const struct workload_arguments *a,
@@ -212,8 +243,11 @@ enum dist_error workload_setup_init(struct workload_setup *setup,
 
 	memset(setup, 0, sizeof *setup);
 	*refusal = (struct dist__refusal){.option = "model"};
-	error = model_load(&setup->model, a->model ? a->model : "resnet50",
-			   &refusal->message);
+	error = check_effects(a, refusal);
+	if (!error)
+		error = model_load(&setup->model,
+				   a->model ? a->model : "resnet50",
+				   &refusal->message);
 	if (!error)
 		error = layers_init(&setup->layers, &setup->model);
 	if (!error)

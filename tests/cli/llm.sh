@@ -204,14 +204,37 @@ fused=$(jq '.rows[0].memory.activations' "$scratch/out")
 expect 0 "${small[@]}" --loss-chunks 4 --json
 holds ".rows[0] | .memory.activations < $fused and (.layout | test(\"--loss-chunks 4\"))" \
 	'a loss in chunks keeps as much'
+for words in 'keep-parameters: --shard fsdp or hsdp' 'no-sequence-parallel: --tp above 1' \
+	'context gather: --cp above 1' 'schedule gpipe: --pp above 1' 'no-headroom: --recompute auto'; do
+	option=${words%%:*}
+	# shellcheck disable=SC2086 # an option and its value
+	expect_refusal "--${option% *}: expected with ${words#*: }\$" "${small[@]}" --$option
+done
+expect_refusal '--context: expected with --cp above 1' plan --model llama3-8b "${at[@]}" --gpus 8 \
+	--global-batch 8 --context gather --cp 1
+expect_refusal '--exchange: expected with --ep above 1' predict --model mixtral-8x7b "${at[@]}" \
+	--world-size 8 --exchange plain
+expect_refusal '--no-sync: expected with --pp 1 and several micro-batches .*, got --pp 1 and 1' \
+	"${small[@]}" --shard fsdp --no-sync
+for command in 'predict --world-size 8' 'plan --gpus 8 --global-batch 8'; do
+	# shellcheck disable=SC2086 # a command and its options
+	expect_refusal '--inter-bandwidth: no link between nodes is in use: expected ranks on several' \
+		$command --model llama3-8b "${at[@]}" --inter-bandwidth 100G
+done
+# Of several layouts some may do without.
+expect 0 predict --model llama3-8b "${at[@]}" --world-size 8,16 --cp 1,2 --context gather --json
+# A list is one value, as of --overlap.
+expect 0 "${small[@]}" --recompute selective --recompute-modules mlp,layernorm --json
+holds '(.rows | length) == 1 and (.rows[0].layout | test("--recompute-modules mlp,layernorm"))' \
+	'a list of modules is two questions'
 expect_refusal '--no-sync: expected with shard fsdp or hsdp, got zero1' "${small[@]}" --no-sync
-expect 0 "${small[@]}" --shard fsdp --no-sync --global-batch 256 --json
+expect 0 "${small[@]}" --shard fsdp --no-sync --global-batch 512 --json
 holds '.rows[0] | .layout | test("--shard fsdp --no-sync")' 'the layout lacks --no-sync'
 expect 0 "${modules[@]}" layernorm+mlp --shard fsdp --json
 holds '.rows[0] | .mfu < .hfu and .fits == "yes"' 'modules are not made again'
 expect 0 plan --model llama3-70b "${at[@]}" --gpus 512 --global-batch 1024 --tp 8 --pp 4 \
 	--recompute selective --recompute-modules layernorm+mlp
-expect_out ' --recompute selective --recompute-modules mlp\+layernorm'
+expect_out ' --recompute selective --recompute-modules mlp,layernorm'
 expect_out ' --recompute-granularity selective --recompute-modules mlp layernorm'
 for option in '--etp 2' '--imbalance 1.5' '--exchange plain'; do
 	# shellcheck disable=SC2086 # words
@@ -334,7 +357,7 @@ for shard in fsdp fsdp2; do
 	jq -c .rows "$scratch/out" >"$scratch/$shard"
 done
 cmp -s "$scratch/fsdp" "$scratch/fsdp2" || fail "fsdp2 is not fsdp"
-expect_refusal 'no "p5.48xlarge" among the machines; aws-p5 is AWS p5.48xlarge' \
+expect_refusal 'no machine "p5.48xlarge"; aws-p5 is AWS p5.48xlarge' \
 	predict --model llama3-8b --machine p5.48xlarge --world-size 64
 expect_refusal 'expected --machine, for --gpu does not say' predict --model llama3-8b --gpu RTX-4090 \
 	--world-size 8

@@ -131,6 +131,8 @@ done
 for option in --intra=tcp --bind-to=core; do
 	expect_refusal "${option%=*}: expected with --backend tcp\$" \
 		run --backend sim --platform star-8 "$option" hello
+	expect_refusal "${option%=*}: expected with lockstep run --backend tcp: explore simulates all" \
+		explore --platform star-8 "$option" hello
 done
 LOCKSTEP_LINKS=fast expect_refusal 'links: no word "fast": expected inter-b' \
 	run --backend sim --platform star-8 --world-size 2 hello
@@ -347,7 +349,7 @@ expect_refusal 'no language model "llama3-70": .* such as Llama-3-70B' \
 # predict
 expect_refusal 'no model "no-such": .* expected one of lockstep list models or lockstep list llms, or' \
 	predict --model no-such --platform "$platform" --world-size 4
-expect_refusal 'no "mine" among the platforms, and no FILE.xml; there are' \
+expect_refusal 'no platform "mine": expected FILE.xml, or one of' \
 	predict --platform mine
 expect_refusal '--machine: expected NAME' predict --machine hgx-h100-400g: \
 	--world-size 8
@@ -376,7 +378,15 @@ expect_refusal '--comm-hook: expected allreduce, .*, not "powersgd"' \
 	"${on_star[@]}" --comm-hook powersgd
 expect_refusal '--precision: expected fp32, tf32 or amp, not "fp8"' "${on_star[@]}" \
 	--gpu A100 --precision fp8
-expect_refusal '--precision: expected --gpu' "${on_star[@]}" --precision amp
+expect_refusal '--precision: expected --gpu' predict --platform "$platform" --precision amp
+for words in 'flops without --step-ms: --step-ms 10' 'precision without --flops: --precision amp' \
+	'bucket-cap-mb without --per-tensor: --per-tensor --bucket-cap-mb 5' \
+	'first-bucket-mb without --per-tensor: --per-tensor --first-bucket-mb 5' \
+	'find-unused-parameters without --static-graph: --static-graph --find-unused-parameters' \
+	'no-prefetch with --zero 3: --workload fsdp --zero 2 --no-prefetch'; do
+	# shellcheck disable=SC2086 # options and their values
+	expect_refusal "--${words%% *}: expected $(cut -d : -f 1 <<<"${words#* }")\$" "${on_star[@]}" ${words#*: }
+done
 expect_refusal 'GPU abacus: expected one of .lockstep list devices., .* or --flops or --step-ms' \
 	predict --platform "$platform" --gpu abacus
 expect_refusal 'expected --gpu, --flops or --step-ms' predict \
@@ -419,8 +429,7 @@ expect_refusal '--micro-batches 5: expected a divisor of --batch, 32' \
 	"${on_star[@]}" --workload pipeline --micro-batches 5
 expect_refusal 'GPU H100.80GB: expected one of' predict \
 	--platform "$platform" --gpu $'H100\n80GB'
-expect_refusal '--batch 1e\+15: expected less' "${on_star[@]}" --step-ms 10 \
-	--batch 1e15
+expect_refusal '--batch 1e\+15: expected less' "${on_star[@]}" --batch 1e15
 expect_refusal '--straggler: no rank 4: expected 0 to 3' "${on_star[@]}" \
 	--straggler 1:2,4:2
 expect_refusal '--phantom' run ddp_step --phantom --check
@@ -485,7 +494,7 @@ for version in 3 2.x two 2.18beta; do
 	expect_refusal '--nccl-version: expected 2.M' calibrate --from x.log \
 		--machine aws-p5 --nccl-version "$version"
 done
-expect_refusal 'no "nowhere" among' calibrate --from x.log --machine nowhere
+expect_refusal 'no machine "nowhere": expected' calibrate --from x.log --machine nowhere
 expect_refusal 'has no network of transport "pigeon": expected efa' calibrate --from x.log \
 	--machine aws-p5 --transport pigeon
 expect_refusal 'x.log: No such file' calibrate --from x.log --machine aws-p5

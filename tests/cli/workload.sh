@@ -55,7 +55,7 @@ predict=(predict --flops 60e12 --no-explain --model resnet50 --platform star-8 -
 # One bucket: nothing is hidden.
 expect 0 "${predict[@]}" --no-overlap
 expect_out '^# all_reduce +8 ranks: 102228128 B by '
-[ "$(value exposed_ms)" = "$(value communication_ms)" ] ||
+[ "$(value exposed_ms)" = "$(value comm_ms)" ] ||
 	fail "no overlap, and yet something is hidden"
 
 # Half of the bytes.
