@@ -681,6 +681,7 @@ static void report_waits(struct check_lines *lines,
 	check_report_servings(lines, p, f->facts->now_ns);
 	if (stuck)
 		print_chain(check_line(lines, 1), p, f->start);
+	check_report_divergence(lines, &f->divergence);
 	check_report_queued(lines, p);
 	check_report_other_group(lines, &f->other_group);
 	check_report_absent_call(lines, &f->absent);
@@ -688,7 +689,6 @@ static void report_waits(struct check_lines *lines,
 				&f->previous,
 				kind == CHECK_LOST ? f->verdict.rank : -1);
 	check_report_taken(lines, &f->taken, f->facts->race != NULL);
-	check_report_divergence(lines, &f->divergence);
 	report_forecast(lines, f->facts);
 	if (kind == CHECK_TIMEOUT && !f->facts->forecast.ended_ns)
 		report_slow(lines, p);

@@ -183,10 +183,10 @@ static void report_collective(struct check_lines *lines,
 		fputs("other calls were made by ", out);
 		check_print_ranks(out, n, on_no_side, sides);
 	}
+	check_report_divergence(lines, &f->divergence);
 	check_add_group(lines, found->group, found->a, n);
 	report_history(lines, f->board, found->rank_a, found->a->number);
 	report_history(lines, f->board, found->rank_b, found->b->number);
-	check_report_divergence(lines, &f->divergence);
 }
 
 static void report_made(struct check_lines *lines,

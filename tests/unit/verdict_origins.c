@@ -111,7 +111,8 @@ Test(verdict_origins, where_ranks_parted_is_named)
 			    -1, -1, rank == 1 ? 30 : 40);
 	}
 	board_expect(board, &board_stuck, CHECK_MISMATCH, BOARD_ANY,
-		     "ranks called from different lines before: rank 1 "
+		     " at prog.c:40\n"
+		     "  ranks called from different lines before: rank 1 "
 		     "barrier(float32, 4) #1 of group default at prog.c:11, "
 		     "rank 0 at prog.c:20\n",
 		     NULL);
