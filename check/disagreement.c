@@ -328,14 +328,17 @@ static struct asked *list_asked(const struct check_board *board, size_t *count)
 	size_t n = 0;
 
 	for (uint32_t rank = 0; rank < board->world_size; rank++)
-		n += board->slots[rank].num_made;
+		n += check_num_made(&board->slots[rank]);
 	all = n ? calloc(n, sizeof *all) : NULL;
 	*count = 0;
-	for (uint32_t rank = 0; all && rank < board->world_size; rank++)
-		for (uint32_t i = 0; i < board->slots[rank].num_made; i++)
-			if (*count < n)
-				all[(*count)++] = (struct asked){
-					&board->slots[rank].made[i], rank};
+	for (uint32_t rank = 0; all && rank < board->world_size; rank++) {
+		const struct check_slot *slot = &board->slots[rank];
+
+		for (uint32_t i = 0; i < check_num_made(slot); i++)
+			if (slot->made[i].number && *count < n)
+				all[(*count)++] =
+					(struct asked){&slot->made[i], rank};
+	}
 	if (all)
 		qsort(all, *count, sizeof *all, by_number);
 	return all;

@@ -264,7 +264,7 @@ const struct check_field check_slot_fields[] = {
 	OPTIONAL(slot, TEXT, polled.site.file, "polled_file"),
 	OPTIONAL(slot, INT32, polled.site.line, "polled_line"),
 	{ARRAY(made, "groups_asked_for", check_call_fields), COUNT(num_made),
-	 .optional = true},
+	 .optional = true, .wraps = true},
 	OPTIONAL(slot, TEXT, crash.site.file, "crash_file"),
 	OPTIONAL(slot, INT32, crash.site.line, "crash_line"),
 	OPTIONAL(slot, TEXT, crash.function, "crash_function"),

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define BOARD_MAGIC   UINT32_C(0x4c535442) /* "LSTB" */
-#define BOARD_VERSION 21
+#define BOARD_VERSION 22
 
 /* A board's head and an allocator's leave so much of a slot's first page. */
 #define FIRST_PAGE 4064
@@ -422,27 +422,34 @@ static int64_t last_ns(const struct check_slot *slot)
 						: last->issued_ns;
 }
 
+uint32_t check_num_made(const struct check_slot *slot)
+{
+	return slot->num_made < CHECK_MADE ? slot->num_made : CHECK_MADE;
+}
+
 void check_make(struct check_slot *slot, const struct check_call *call)
 {
-	struct check_call *made;
+	const uint32_t half = CHECK_MADE / 2, n = slot->num_made;
+	struct check_call *made =
+		&slot->made[n < half ? n : half + (n - half) % half];
 
-	if (slot->num_made >= CHECK_MADE)
-		return;
-	made = &slot->made[slot->num_made];
+	made->number = 0; /* whoever reads the board meanwhile finds none */
+	atomic_thread_fence(memory_order_release);
 	*made = *call;
-	made->number = slot->calls + 1;
 	made->generation = slot->generation;
 	made->state = CHECK_CALL_DONE;
 	made->issued_ns = made->ended_ns = last_ns(slot);
 	atomic_thread_fence(memory_order_release);
+	made->number = slot->calls + 1;
 	slot->num_made++;
 }
 
 const struct check_call *check_made_like(const struct check_slot *slot,
 					 const struct check_call *like)
 {
-	for (uint32_t i = 0; i < slot->num_made; i++)
-		if (slot->made[i].index == like->index &&
+	for (uint32_t i = 0; i < check_num_made(slot); i++)
+		if (slot->made[i].number &&
+		    slot->made[i].index == like->index &&
 		    slot->made[i].generation == like->generation)
 			return &slot->made[i];
 	return NULL;

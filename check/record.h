@@ -33,8 +33,9 @@
 /* Groups that the rank has left, and whose entry was reused, for which a slot
  * still stores what was called there. */
 #define CHECK_PAST 64
-/* Groups of which a slot keeps who asked for them: the first. */
-#define CHECK_MADE 8
+/* Calls that ask for a group by number and that a slot keeps: half of them the
+ * first ones, half the last ones. */
+#define CHECK_MADE 64
 /* Refused calls that a slot keeps: the first ones, and the last. */
 #define CHECK_REFUSALS 4
 /* Tags above those of programs. This one has messages by which the members of a
@@ -51,7 +52,7 @@
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Padding of a slot, and of a board's head, to whole pages of 4 KiB: a rank can
  * map its own slot alone. */
-#define CHECK_UNUSED      904
+#define CHECK_UNUSED      3592
 #define CHECK_UNUSED_HEAD 4072
 /* Bytes of a label, including the terminating zero. */
 #define CHECK_LABEL 112
@@ -279,7 +280,7 @@ struct check_slot {
 	 * its place; the refusals say where. */
 	uint32_t copied;
 	struct check_polled polled;
-	uint32_t num_made;
+	uint32_t num_made; /* that there ever were */
 	/* Calls of members that asked for a group by its number (index), for
 	 * that many members (numel). */
 	struct check_call made[CHECK_MADE];
@@ -423,6 +424,9 @@ void check_refuse(struct check_slot *slot, const struct check_call *call,
 /* check_last_refusal returns the refusal of the rank's last call; NULL: it was
  * not refused. */
 const struct check_refusal *check_last_refusal(const struct check_slot *slot);
+
+/* check_num_made returns the number of calls in slot->made. */
+uint32_t check_num_made(const struct check_slot *slot);
 
 /* check_make records a call that asks for a group by its number. The caller
  * sets *call except number, generation, state and the time. */

@@ -82,6 +82,7 @@ static bool read_slot(int fd, struct check_slot *slot, size_t offset)
 	drop_changed(slot->ring, before.ring, CHECK_RING);
 	drop_changed(slot->quiet, before.quiet, CHECK_QUIET);
 	drop_changed(&slot->kept, &before.kept, 1);
+	drop_changed(slot->made, before.made, CHECK_MADE);
 	return whole;
 }
 

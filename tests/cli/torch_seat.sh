@@ -37,7 +37,7 @@ expect 10 "${sim[@]}" 2 "$script" members
 expect_err "rank 0 called new_group\(ranks 0\) at .*seat\.py:$(line_of alone)"
 expect_err "rank 1 called new_group\(ranks 0-1\) at .*seat\.py:$(line_of third)"
 expect 10 "${sim[@]}" 4 "$script" pairs
-expect_err 'the ranks disagree about number 2 of the groups'
+expect_err 'the ranks disagree about number 11 of the groups'
 for pair in 0-1 2-3; do
 	expect_err "ranks $pair \(2\) called new_group\(ranks $pair\) at .*seat\.py:$(line_of pair)"
 done

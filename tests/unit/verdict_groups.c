@@ -266,3 +266,60 @@ Test(record, groups_that_were_left_make_room)
 	cr_expect_null(check_membership_find(slot, 3));
 	free(board);
 }
+
+/* ---- groups that are asked for by number -------------------------------- */
+
+/* The rank asks at prog.c:line for a group of two, which terms tell apart. */
+static void ask(struct check_board *board, uint32_t rank, uint32_t number,
+		uint64_t terms, int line)
+{
+	struct check_call call = {.op = "new_group",
+				  .index = number,
+				  .tag = -1,
+				  .peer = -1,
+				  .peer_rank = -1,
+				  .source = -1,
+				  .numel = 2,
+				  .terms = terms};
+
+	check_site_set(&call.site, "prog.c", line);
+	check_make(&board->slots[rank], &call);
+}
+
+/* A board of two ranks that asked for `most` groups each, and differ in
+ * number. */
+static struct check_board *board_of_askers(uint32_t most, uint32_t number)
+{
+	struct check_board *board = board_of(2);
+
+	for (uint32_t rank = 0; rank < 2; rank++) {
+		for (uint32_t i = 1; i <= most; i++) {
+			bool wrong = rank == 1 && i == number;
+
+			ask(board, rank, i, wrong ? 7 : 5, wrong ? 20 : 10);
+		}
+		board->slots[rank].state = CHECK_RANK_FINISHED;
+	}
+	return board;
+}
+
+Test(verdict_groups, a_wrong_group_among_many_is_found)
+{
+	static const struct {
+		uint32_t most, number;
+	} cases[] = {{9, 9},   {64, 32},  {64, 33},   {64, 64},
+		     {200, 9}, {200, 32}, {200, 169}, {200, 200}};
+	char what[80];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		snprintf(what, sizeof what,
+			 "disagree about number %u of the groups",
+			 cases[i].number);
+		board_expect_end(
+			board_of_askers(cases[i].most, cases[i].number),
+			CHECK_MISMATCH, BOARD_ANY, what,
+			"rank 0 called new_group() at prog.c:10\n",
+			"rank 1 called new_group() at prog.c:20\n", NULL);
+	}
+	board_expect_end(board_of_askers(200, 0), CHECK_FINE, BOARD_ANY, NULL);
+}
