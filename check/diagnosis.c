@@ -113,8 +113,8 @@ static void forget_last(struct check_slot *slot)
 struct ends {
 	/* First of each; -1: none. Of a silent rank's end there is no dump, or
 	 * only one of earlier. A refused one ended with a call
-	 * that was refused. */
-	int64_t missing, silent, refused, failed, bereft;
+	 * that was refused; a stricken one by an error of its own. */
+	int64_t missing, silent, refused, failed, bereft, stricken;
 	uint32_t num_silent;
 	bool timed_out; /* one of them at least */
 	bool all_finished;
@@ -122,7 +122,7 @@ struct ends {
 
 static struct ends ends_of(const struct check_board *board)
 {
-	struct ends ends = {-1, -1, -1, -1, -1, 0, false, true};
+	struct ends ends = {-1, -1, -1, -1, -1, -1, 0, false, true};
 
 	for (int64_t rank = board->world_size - 1; rank >= 0; rank--) {
 		const struct check_slot *slot = &board->slots[rank];
@@ -136,6 +136,8 @@ static struct ends ends_of(const struct check_board *board)
 		}
 		if (!call && check_last_refusal(slot))
 			ends.refused = rank;
+		else if (!call && slot->crash.site.file[0])
+			ends.stricken = rank;
 		if (call)
 			ends.failed = rank;
 		if (call && call->error == DIST_ERR_PEER_LOST)
@@ -146,15 +148,19 @@ static struct ends ends_of(const struct check_board *board)
 	return ends;
 }
 
-/* The cause is a rank that others lost, and of whose end there is no dump; else
- * one that ended because a call was refused; else one that failed. Who gave up
- * at a deadline is lost to the others, too. */
+/* The cause is a rank that an error of its own ended; else one that others
+ * lost, and of whose end there is no dump; else one that ended because a call
+ * was refused; else one that failed. Who gave up at a deadline is lost to the
+ * others, too. */
 static void find_cause(struct check_cause *cause, const struct ends *ends)
 {
 	int64_t gone = ends->missing >= 0 ? ends->missing : ends->silent;
 	bool lost = gone >= 0 && ends->bereft >= 0 && !ends->timed_out;
 
-	if (lost)
+	if (ends->stricken >= 0)
+		*cause = (struct check_cause){3, (int32_t)ends->stricken, true,
+					      "ended by an error of its own"};
+	else if (lost)
 		*cause = (struct check_cause){
 			3, (int32_t)gone, true,
 			"left its peers, and no record of its end"};
@@ -204,7 +210,7 @@ struct check_verdict check_diagnose(struct check_diagnosis *d)
 	/* A program that started the ranks ends them when one is gone: by their
 	 * records, all are. */
 	unclear = d->board->own_job && d->cause.lost && ends.refused < 0 &&
-		  ends.num_silent > 1;
+		  ends.stricken < 0 && ends.num_silent > 1;
 	verdict = judge(d);
 	if (unclear && verdict.kind == CHECK_LOST)
 		return (struct check_verdict){CHECK_STATUS, -1};

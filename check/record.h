@@ -266,7 +266,8 @@ struct check_slot {
 	/* Looked at in every rank at the end: one page of both. */
 	struct check_hazard hazard; /* the rank's first */
 	struct check_remote remote;
-	struct check_place crash; /* of a real rank that a signal ended */
+	/* Of a rank that a signal ended, or an error of its program. */
+	struct check_place crash;
 	struct check_stored stored;
 	/* Threads of its process that are its library's, MPI or NCCL. */
 	uint32_t library_threads;

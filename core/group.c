@@ -246,6 +246,18 @@ enum dist_error dist_refuse(struct dist_group *group, const char *text)
 		     : DIST_ERR_INVALID_ARGUMENT;
 }
 
+void dist_end_at(struct dist_group *group, const char *file, int line,
+		 const char *function)
+{
+	struct check_place *place;
+
+	if (!group)
+		return;
+	place = &group->place.slot->crash;
+	check_site_set(&place->site, file, line);
+	snprintf(place->function, sizeof place->function, "%s", function);
+}
+
 struct dist_group *dist_label(struct dist_group *group, const char *text,
 			      uint64_t terms)
 {

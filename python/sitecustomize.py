@@ -39,6 +39,9 @@ def _take_notes():
             os.pwrite(file, _describe(kind, error, trace), 0)
         except OSError:
             pass
+        hook = sys.modules.get("lockstep.hook")
+        if hook is not None:
+            hook.note_end(error)
         print_exception(kind, error, trace)
 
     sys.excepthook = note_and_print

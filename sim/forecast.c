@@ -36,6 +36,7 @@ void dist__sim_note_lost(const struct dist__sim_world *world, int rank,
 	const struct dist__sim_rank *lost = &world->ranks[rank];
 
 	facts->lost_rank = rank;
+	facts->lost_at = world->board->slots[rank].crash;
 	if (lost->killed_by)
 		snprintf(facts->lost_how, sizeof facts->lost_how,
 			 "was killed by signal %d (%s)", lost->killed_by,

@@ -93,6 +93,12 @@ DIST_MUST_CHECK enum dist_error dist_allow_threads(struct dist_group *group);
  * job. The macros put it before the call. */
 void dist_call_at(const char *file, int line);
 
+/* dist_end_at is for a library over this one that knows where an error ends the
+ * program of this rank: verdicts on the rank's loss name that line and
+ * function, which are copied, cut. A NULL group: nothing. */
+void dist_end_at(struct dist_group *group, const char *file, int line,
+		 const char *function);
+
 #define DIST_CALL_HERE dist_call_at(__FILE__, __LINE__)
 
 #ifdef __cplusplus

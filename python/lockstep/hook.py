@@ -50,9 +50,19 @@ def _watch_processes():
         except BaseException as error:
             if getattr(error, "code", 1):
                 uncaught.append(error)
+                note_end(error)
             raise
 
     kind.run = run_watched
+
+
+def note_end(error):
+    """Records the line of the program where the error stands that ends it."""
+    group = sys.modules.get("lockstep.group")
+    default = group and group.default()
+    place = default and group.source.raised(error)
+    if place:
+        default.lib.end_at(default.handle, *place)
 
 
 def when_imported(target, prepare):

@@ -113,6 +113,21 @@ def here(frame):
     return _of_starter(inner)
 
 
+def raised(error):
+    """file, line, function of the user's innermost frame that error passed;
+    None: it passed none. Of a SystemExit for another error, that one's."""
+    if isinstance(error, SystemExit):
+        error = error.__context__ or error
+    trace, found = error.__traceback__, None
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if is_users(code.co_filename) or _is_typed(trace.tb_frame):
+            found = (name_of(code.co_filename), trace.tb_lineno,
+                     code.co_name.encode(errors="replace"))
+        trace = trace.tb_next
+    return found
+
+
 # What the frames of torch's own layers know of the call that they make.
 _LAYERS = {
     "_fsdp_param_group.py": ("self", "_module_fqn"),  # fully_shard

@@ -93,7 +93,11 @@ expect 11 "${own[@]}" --dump "$scratch/forked" "$scratch/own.py" hang fork \
 expect_err '^  rank 1 waits in recv\(src 0, .* at .*/own.py:10'
 expect 11 diagnose "$scratch/forked"
 expect_err '^  rank 1 waits in recv\(src 0, .* at .*/own.py:10'
-expect 13 "${own[@]}" "$scratch/own.py" raise fork "$scratch/file5"
-expect_err '^lockstep: rank lost: rank 1 left its peers'
+for start in fork spawn; do
+	expect 13 "${own[@]}" "$scratch/own.py" raise $start \
+		"$scratch/file-$start"
+	expect_err '^lockstep: rank lost: rank 1 ended by an error of its own'
+	expect_err '^  it was in work at .*/own.py:8$'
+done
 
 finish

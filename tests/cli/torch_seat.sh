@@ -43,6 +43,7 @@ for pair in 0-1 2-3; do
 done
 expect 13 "${sim[@]}" 2 "$script" leave
 expect_err '^no more$'
+expect_err "^  it was in leave at .*seat\.py:$(line_of out)\$"
 expect 1 "${sim[@]}" 2 "$script" fail
 expect_err "KeyError: 'of rank 1'$"
 if grep -q 'lockstep/simulated' "$scratch/err"; then

@@ -235,6 +235,13 @@ Test(verdict_missing, who_ended_ranks_of_its_own_is_not_guessed)
 	diagnosis.facts.lost_rank = -1;
 	board->own_job = 1;
 	cr_expect(check_diagnose(&diagnosis).kind == CHECK_STATUS);
+	/* But where rank 2 has told by which line an error ended it. */
+	diagnosis.cause.weight = 0;
+	check_site_set(&board->slots[2].crash.site, "prog.c", 20);
+	cr_expect(check_diagnose(&diagnosis).kind == CHECK_LOST);
+	cr_expect(diagnosis.facts.lost_rank == 2);
+	cr_expect(diagnosis.facts.lost_at.site.line == 20);
+	board->slots[2].crash.site.file[0] = '\0';
 	diagnosis.cause.weight = 0;
 	board->slots[2].state = CHECK_RANK_FINISHED;
 	cr_expect(check_diagnose(&diagnosis).kind == CHECK_LOST);

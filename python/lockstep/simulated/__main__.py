@@ -17,7 +17,7 @@ import threading
 import types
 
 from . import checkpoints, clock, seat, spawn, store
-from .. import eager
+from .. import eager, hook
 from ..roofline import rank as rank_on_gpu
 
 
@@ -65,7 +65,6 @@ def _prepare(words):
     torch.set_num_threads(1)  # Threads do not come along with a fork.
     if torch.distributed.is_available():
         store.install()
-        from lockstep import hook
         hook.install()
         if seat.count() < int(os.environ["WORLD_SIZE"]):
             checkpoints.install()
@@ -147,7 +146,10 @@ def _run(words):
         else:
             _run_script(words[0])
     except SystemExit as leaving:
-        return _status_of(leaving)
+        status = _status_of(leaving)
+        if status:
+            hook.note_end(leaving)
+        return status
     except BaseException as error:
         trace = error.__traceback__
         ours = os.path.dirname(__file__)
@@ -158,6 +160,7 @@ def _run(words):
         # As the interpreter does: who is asked at exit can tell.
         sys.last_type, sys.last_value, sys.last_traceback = (
             type(error), error, trace)
+        hook.note_end(error)
         sys.excepthook(type(error), error.with_traceback(trace), trace)
         return 1
     return 0
