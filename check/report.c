@@ -585,9 +585,14 @@ static void report_headline(struct check_lines *lines,
 		}
 		if (report_aborted(lines, f))
 			break;
-		if (facts->lost_how[0])
+		if (facts->lost_how[0] && rank >= 0)
 			fprintf(check_line(lines, 0), "lockstep: rank %d %s",
 				rank, facts->lost_how);
+		else if (facts->lost_how[0])
+			fprintf(check_line(lines, 0),
+				"lockstep: the program %s, after its ranks had "
+				"ended well",
+				facts->lost_how);
 		break;
 	case CHECK_INTERRUPTED:
 		fprintf(check_line(lines, 0),

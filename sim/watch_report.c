@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "check/cause.h"
 #include "check/outputs.h"
@@ -77,6 +78,39 @@ static int report_engine(const struct dist__sim_watch *watch,
 	return DIST_EXIT_INTERNAL;
 }
 
+static bool have_finished(const struct check_board *board)
+{
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
+		if (board->slots[rank].state != CHECK_RANK_FINISHED)
+			return false;
+	return true;
+}
+
+/* A rank has ended the process of all by _exit(): it has finished, as a rank
+ * that is a process of its own would have. The others get no further. */
+static struct check_verdict judge_exit(struct check_board *board,
+				       struct check_facts *facts,
+				       const struct check_cause *cause)
+{
+	struct check_verdict verdict;
+
+	board->slots[cause->rank].state = CHECK_RANK_FINISHED;
+	if (cause->weight > 0)
+		return check_judge_cause(board, facts, cause);
+	facts->lost_rank = -1;
+	if (have_finished(board))
+		return check_judge_end(board, facts);
+	facts->nothing_moves = 1;
+	verdict = check_judge(board, facts);
+	if (verdict.kind != CHECK_DEADLOCK || verdict.rank >= 0)
+		return verdict;
+	/* Nobody waits for it: the others might have gone on. */
+	facts->advice = "simulated ranks share one process: a rank that ends "
+			"returns, or calls exit(), not _exit()";
+	facts->lost_rank = cause->rank;
+	return (struct check_verdict){CHECK_LOST, cause->rank};
+}
+
 int dist__sim_watch_report(const struct dist__sim_watch *watch,
 			   struct check_board *board,
 			   const struct check_cause *cause, int64_t endless_ns)
@@ -86,6 +120,7 @@ int dist__sim_watch_report(const struct dist__sim_watch *watch,
 				    .lost_rank = cause->rank,
 				    .endless_ns = endless_ns};
 	struct check_verdict verdict = {CHECK_TIMEOUT, cause->rank};
+	bool exits = false;
 	char advice[160];
 
 	if (cause->rank < 0 || watch->sender)
@@ -102,11 +137,33 @@ int dist__sim_watch_report(const struct dist__sim_watch *watch,
 			 (double)watch->stack_bytes / (1 << 20));
 		facts.advice = advice;
 	}
-	if (board)
+	if (board) {
+		exits = cause->weight < 3 &&
+			!check_rpc_runs(&board->slots[cause->rank]);
 		board->slots[cause->rank].state =
 			endless_ns ? CHECK_RANK_RUNNING : CHECK_RANK_LOST;
-	if (!endless_ns)
+	}
+	if (exits)
+		verdict = judge_exit(board, &facts, cause);
+	else if (!endless_ns)
 		verdict = check_judge_cause(board, &facts, cause);
+	return conclude(watch, board, &facts, &verdict);
+}
+
+int dist__sim_watch_report_late(const struct dist__sim_watch *watch,
+				const struct check_board *board, int status)
+{
+	struct check_facts facts = {.now_ns = watch->now_ns,
+				    .timeout_ns = watch->timeout_ns,
+				    .lost_rank = -1};
+	const struct check_verdict verdict = {CHECK_FAILED, -1};
+
+	if (WIFSIGNALED(status))
+		dist__sim_watch_describe(watch, WTERMSIG(status),
+					 facts.lost_how, sizeof facts.lost_how);
+	else
+		snprintf(facts.lost_how, sizeof facts.lost_how,
+			 "ended with status %d", WEXITSTATUS(status));
 	return conclude(watch, board, &facts, &verdict);
 }
 

@@ -19,11 +19,17 @@ void dist__sim_watch_describe(const struct dist__sim_watch *watch, int number,
  * dist__sim_watch_report reports on stderr how a simulation ended, writes the
  * verdict files that the environment asks for, and returns the exit status.
  * endless_ns: the rank has computed for so long; 0: the process died, because
- * of cause. board is a copy that may be changed, or NULL.
+ * of cause: by a signal (weight 3), or by _exit() of the rank, with status 0
+ * (weight 0) or another (2). board is a copy that may be changed, or NULL.
  */
 int dist__sim_watch_report(const struct dist__sim_watch *watch,
 			   struct check_board *board,
 			   const struct check_cause *cause, int64_t endless_ns);
+
+/* dist__sim_watch_report_late does the same for a process that failed only
+ * after its ranks had ended well; status is that of waitpid(). */
+int dist__sim_watch_report_late(const struct dist__sim_watch *watch,
+				const struct check_board *board, int status);
 
 /* dist__sim_watch_report_interrupted does the same for a simulation ended by a
  * signal from outside: where the ranks were. */

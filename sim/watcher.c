@@ -146,7 +146,7 @@ static bool is_busy(const struct job *job)
 }
 
 /* A signal is about to end the process, or has; or a rank has ended it by
- * itself. */
+ * itself, with _exit(). */
 static int report_death(struct job *job)
 {
 	struct dist__sim_watch *watch = job->watch;
@@ -160,13 +160,15 @@ static int report_death(struct job *job)
 		cause.rank = watch->running;
 		number = WIFSIGNALED(job->status) ? WTERMSIG(job->status) : 0;
 	}
-	if (number)
+	if (number) {
 		dist__sim_watch_describe(watch, number, cause.how,
 					 sizeof cause.how);
-	else
+	} else {
+		cause.weight = WEXITSTATUS(job->status) ? 2 : 0;
 		snprintf(cause.how, sizeof cause.how,
 			 "ended the process with status %d",
 			 WEXITSTATUS(job->status));
+	}
 	watch->phase = DIST__SIM_IDLE;
 	job->idle_ns = 0;
 	return report(job, &cause);
@@ -192,11 +194,12 @@ static int conclude(struct job *job)
 {
 	const struct dist__sim_watch watch = copy_watch(job);
 	bool by_signal = WIFSIGNALED(job->status);
+	struct check_board *board;
+	int status;
 
 	if (job->asked && by_signal && is_busy(job)) {
 		/* Somebody asked the job to end: where the ranks were. */
-		struct check_board *board = copy_board(job);
-
+		board = copy_board(job);
 		dist__sim_watch_report_interrupted(&watch, board, job->asked);
 		free(board);
 	}
@@ -204,9 +207,16 @@ static int conclude(struct job *job)
 		return by_signal ? die(job->asked) : WEXITSTATUS(job->status);
 	if (is_busy(job))
 		return report_death(job);
-	/* What handlers do at exit changes no verdict. */
+	/* What handlers do at exit changes no other verdict than a good one. */
 	if (by_signal && watch.verdict)
 		return watch.verdict & 0377;
+	board = job->status && !watch.verdict ? copy_board(job) : NULL;
+	if (board) {
+		status =
+			dist__sim_watch_report_late(&watch, board, job->status);
+		free(board);
+		return status;
+	}
 	/* Before there were ranks. After them all was reported. */
 	if (by_signal && !find_board(job))
 		dist__sim_watch_report_interrupted(&watch, NULL,

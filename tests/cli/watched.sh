@@ -39,9 +39,34 @@ for world in "${simulate[*]}" "--nproc-per-node 3"; do
 		>/dev/null || fail "a thread: $(<"$scratch/json")"
 done
 
-# A handler that crashes at exit, when the verdict is known.
+# Who ends its process by _exit() has finished, in every world.
+for world in "${simulate[*]}" "--nproc-per-node 3"; do
+	# shellcheck disable=SC2086
+	expect 0 run $world --json "$scratch/json" "$program" quit0 end 0
+	jq -e '.verdict == "fine"' "$scratch/json" >/dev/null ||
+		fail "after the last call: $(<"$scratch/json")"
+	# shellcheck disable=SC2086
+	expect 11 run $world --json "$scratch/json" "$program" quit0 call 2
+	jq -e '.verdict == "deadlock" and .culprits == [2]' "$scratch/json" \
+		>/dev/null || fail "before a call: $(<"$scratch/json")"
+	# shellcheck disable=SC2086
+	expect 13 run $world "$program" quit4 call 2
+	# shellcheck disable=SC2086
+	expect 1 run $world "$program" quit4 end 0
+done
+# Simulated, it has taken the others along, which had yet to end a call.
+expect 13 run "${simulate[@]}" "$program" quit0 call 0
+expect_err 'rank lost: rank 0 ended the process with status 0'
+expect_err 'simulated ranks share one process: a rank that ends returns'
+
+# A handler that crashes at exit, when the verdict is known: it changes a good
+# one.
 expect 11 run "${simulate[@]}" "$program" handler call 1
 expect_err 'deadlock: no rank can ever move'
+expect 1 run "${simulate[@]}" --json "$scratch/json" "$program" abort_late call 1
+expect_err 'the program was killed by signal 6 \(Aborted\), after its ranks'
+jq -e '.verdict == "failed" and .exit_status == 1' "$scratch/json" >/dev/null ||
+	fail "an abort at exit: $(<"$scratch/json")"
 
 # A real rank says where it was, as well.
 expect 13 run --nproc-per-node 3 --json "$scratch/json" "$wrong" crashes
