@@ -1,5 +1,6 @@
 #include "check/cause.h"
 
+#include "check/groups.h"
 #include "check/rendezvous_failure.h"
 #include "lockstep/types.h"
 
@@ -13,18 +14,6 @@ static bool is_out_of_memory(const struct check_board *board, int32_t rank)
 			: NULL;
 
 	return call && call->error == DIST_ERR_NO_MEMORY;
-}
-
-bool check_has_aborted(const struct check_board *board, uint32_t rank,
-		       const struct check_call *call)
-{
-	const struct check_slot *slot = &board->slots[rank];
-	const struct check_membership *own =
-		check_membership_find(slot, call->group_id);
-
-	return own && own->leader == call->leader &&
-	       own->left == CHECK_ABORTED &&
-	       slot->generation == call->generation;
 }
 
 struct check_verdict check_judge_failed(const struct check_board *board,

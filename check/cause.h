@@ -41,9 +41,4 @@ int64_t check_endless(const struct check_cause *cause, int64_t timeout_ns);
 struct check_verdict check_judge_failed(const struct check_board *board,
 					int32_t rank);
 
-/* check_has_aborted returns whether rank aborted the group of call, which is
- * another rank's. */
-bool check_has_aborted(const struct check_board *board, uint32_t rank,
-		       const struct check_call *call);
-
 #endif

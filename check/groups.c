@@ -139,3 +139,15 @@ uint32_t check_group_from(const struct check_group *group, uint32_t rank)
 	}
 	return low;
 }
+
+bool check_has_aborted(const struct check_board *board, uint32_t rank,
+		       const struct check_call *call)
+{
+	const struct check_slot *slot = &board->slots[rank];
+	const struct check_membership *own =
+		check_membership_find(slot, call->group_id);
+
+	return own && own->leader == call->leader &&
+	       own->left == CHECK_ABORTED &&
+	       slot->generation == call->generation;
+}

@@ -56,4 +56,9 @@ static inline int check_by_value(uint32_t a, uint32_t b)
  * there is none. */
 uint32_t check_group_from(const struct check_group *group, uint32_t rank);
 
+/* check_has_aborted returns whether rank aborted the group of call, which is
+ * another rank's. */
+bool check_has_aborted(const struct check_board *board, uint32_t rank,
+		       const struct check_call *call);
+
 #endif

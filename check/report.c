@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/cause.h"
 #include "check/chain.h"
 #include "check/finding.h"
 #include "check/message.h"

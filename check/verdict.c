@@ -33,10 +33,24 @@ static int odd_one(const struct check_picture *p, bool stuck)
 	return best ? (int)best->first : -1;
 }
 
+/* The rank that aborted a group on which another stands in a failed call; -1:
+ * there is none. */
+static int find_aborter(const struct check_picture *p)
+{
+	for (uint32_t i = 0; i < p->num_cohorts; i++)
+		for (uint32_t rank = 0; rank < p->world_size; rank++)
+			if (p->cohorts[i].failed &&
+			    check_has_aborted(p->board, rank,
+					      p->cohorts[i].call))
+				return (int)rank;
+	return -1;
+}
+
 static struct check_verdict judge_waits(const struct check_picture *p,
 					const struct check_facts *facts)
 {
 	bool any_failed = false, any_timeout = false, caught = false;
+	int aborter = -1;
 
 	for (uint32_t i = 0; i < p->num_cohorts; i++) {
 		const struct check_cohort *cohort = &p->cohorts[i];
@@ -45,6 +59,10 @@ static struct check_verdict judge_waits(const struct check_picture *p,
 		any_timeout |= cohort->timed_out;
 		caught |= check_is_caught(cohort);
 	}
+	if (any_failed && (facts->nothing_moves || caught))
+		aborter = find_aborter(p);
+	if (aborter >= 0)
+		return (struct check_verdict){CHECK_FAILED, aborter};
 	if (facts->nothing_moves || (any_failed && caught))
 		return (struct check_verdict){CHECK_DEADLOCK, odd_one(p, true)};
 	if (any_timeout)

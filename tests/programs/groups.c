@@ -233,6 +233,23 @@ enum dist_error aborts_the_group(struct job *job)
 	return dist_all_reduce(group, floats(x), DIST_SUM, NULL);
 }
 
+/* The same, but it waits for the others then, which have given up. */
+enum dist_error aborts_and_goes_on(struct job *job)
+{
+	struct dist_group *group;
+	float x[2] = {0};
+
+	try(dist_new_group(job->world, NULL, 0, NULL, &group));
+	try(dist_all_reduce(group, floats(x), DIST_SUM, NULL));
+	if (at_fault(job, 2))
+		dist_abort(group);
+	else
+		/* partner */
+		try(dist_all_reduce(group, floats(x), DIST_SUM, NULL));
+	/* culprit */
+	return dist_barrier(job->world, NULL);
+}
+
 /* Rank 1 leaves the group while the others still sum in it. */
 enum dist_error leaves_the_group_early(struct job *job)
 {
