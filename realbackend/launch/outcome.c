@@ -122,6 +122,18 @@ static void describe(const struct dist__child *child,
 		dist__notes_append(child->notes_fd, text, size);
 }
 
+/* The call in which a child called exit(0), in a handler of a signal or on
+ * another thread; NULL: in none. */
+static const struct check_call *left_in(const struct dist__child *child,
+					const struct check_board *board)
+{
+	const struct check_slot *slot = &board->slots[child->rank];
+
+	return child->ended && slot->state == CHECK_RANK_WAITING
+		       ? check_call_find(slot, slot->waiting)
+		       : NULL;
+}
+
 static const struct dist__child *child_of(const struct dist__child *children,
 					  int num_children, uint32_t rank)
 {
@@ -160,6 +172,7 @@ static void find_cause(struct check_cause *cause,
 		       const struct check_board *board)
 {
 	const struct dist__child *best = NULL, *missed;
+	const struct check_call *call;
 
 	for (int i = 0; i < num_children; i++) {
 		int weight = weigh(&children[i], board);
@@ -187,10 +200,14 @@ static void find_cause(struct check_cause *cause,
 	if (!best)
 		return;
 	if (missed && weigh(missed, board) == 0) {
+		call = left_in(missed, board);
 		cause->rank = missed->rank;
 		cause->weight = 3;
-		snprintf(cause->how, sizeof cause->how,
-			 "cannot be reached any more");
+		cause->lost = call;
+		snprintf(cause->how, sizeof cause->how, "%s%.16s",
+			 call ? "exited with status 0 in "
+			      : "cannot be reached any more",
+			 call ? call->op : "");
 		return;
 	}
 	cause->rank = best->rank;

@@ -17,6 +17,11 @@
 #define SETTLE_NS ((int64_t)300 * 1000000)
 /* So much longer where ranks waited for a processor meanwhile. */
 #define STARVED_NS ((int64_t)4 * 1000000000)
+/* So much longer, in looks, where a rank has left in order and another is in
+ * its own code: that it leaves, too, or calls, shows who is alone. With what a
+ * rank may take to end this stays within the two seconds of dist.h. */
+#define UNDECIDED_NS ((int64_t)600 * 1000000)
+#define LOOK_NS      ((int64_t)50 * 1000000)
 /* From SIGTERM to SIGKILL. */
 #define MERCY_NS ((int64_t)1000000000)
 
@@ -133,12 +138,29 @@ static int64_t find_starved(const struct dist__workers *workers)
 	return most;
 }
 
+static bool is_undecided(const struct dist__workers *workers)
+{
+	struct check_board *board = dist__workers_records(workers);
+	bool left = false, runs = false;
+
+	for (int i = 0; board && i < workers->started; i++) {
+		const struct dist__child *child = &workers->children[i];
+
+		left |= child->ended && !dist__outcome_failed(child);
+		runs |= !child->ended &&
+			board->slots[child->rank].state == CHECK_RANK_RUNNING;
+	}
+	free(board);
+	return left && runs;
+}
+
 static void begin_to_settle(struct dist__workers *workers)
 {
 	for (int i = 0; i < workers->started; i++)
 		workers->children[i].starved_ns =
 			dist__child_starved(&workers->children[i]);
 	workers->starved_ns = 0;
+	workers->undecided_ns = 0;
 	enter(workers, DIST__WORKERS_SETTLING, SETTLE_NS);
 }
 
@@ -241,6 +263,12 @@ static void check_phase(struct dist__workers *workers)
 		    workers->starved_ns < STARVED_NS) {
 			workers->starved_ns += more_ns;
 			workers->phase_ends_ns += more_ns;
+			return;
+		}
+		if (workers->undecided_ns < UNDECIDED_NS &&
+		    is_undecided(workers)) {
+			workers->undecided_ns += LOOK_NS;
+			workers->phase_ends_ns += LOOK_NS;
 			return;
 		}
 		dist__workers_end(workers, SIGTERM);

@@ -25,7 +25,9 @@ struct dist__workers {
 	int started;
 	enum dist__workers_phase phase;
 	int64_t phase_ends_ns;
-	int64_t starved_ns;           /* by which settling has become longer */
+	/* By which settling has become longer: for want of a processor, and
+	 * because a rank may still call or leave. */
+	int64_t starved_ns, undecided_ns;
 	bool stopped;                 /* ended by us, with no failure */
 	int output_error;             /* errno: output was lost; 0: none */
 	struct dist__outcome outcome; /* ENDING and later; GONE */

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static enum dist_error step(struct job *job)
@@ -269,4 +270,77 @@ enum dist_error ends_one_by_one(struct job *job)
 	if (job->rank > 0)
 		dist_compute(job->world, (int64_t)job->rank * 50000000, "tail");
 	return DIST_OK;
+}
+
+/* Has an empty shard, and goes home, while another is still loading its. */
+enum dist_error leaves_before_one_has_come(struct job *job)
+{
+	if (at_fault(job, 1))
+		return DIST_OK;
+	if (job->rank == 0)
+		try(dist_compute(job->world, 500000000, "load"));
+	/* partner */
+	return dist_barrier(job->world, NULL);
+}
+
+/* Has a batch more, while one of those that have not saves. */
+enum dist_error goes_on_while_one_saves(struct job *job)
+{
+	try(step(job));
+	if (job->rank == 0)
+		try(dist_compute(job->world, 500000000, "save"));
+	if (at_fault(job, 2))
+		/* culprit */
+		return dist_barrier(job->world, NULL);
+	return DIST_OK;
+}
+
+static void give_up(int number)
+{
+	(void)number;
+	exit(0);
+}
+
+/* Waits as long as it has patience, and is content. */
+enum dist_error exits_in_a_receive(struct job *job)
+{
+	float x[4] = {0};
+
+	if (job->rank == 0)
+		try(dist_compute(job->world, job->wrong ? 500000000 : 1000000,
+				 "load"));
+	if (job->rank == 0)
+		try(dist_send(job->world, floats(x), 1, 0));
+	if (at_fault(job, 1)) {
+		const struct itimerval patience = {.it_value = {0, 100000}};
+
+		(void)signal(SIGALRM, give_up);
+		(void)setitimer(ITIMER_REAL, &patience, NULL);
+	}
+	if (job->rank == 1)
+		/* culprit */
+		try(dist_recv(job->world, floats(x), 0, 0));
+	/* partner */
+	return dist_barrier(job->world, NULL);
+}
+
+/* Is content to have begun to send. */
+enum dist_error exits_with_a_send_in_flight(struct job *job)
+{
+	float *x = keep(job, 4 * sizeof *x);
+	struct dist_tensor t = dist_tensor(x, 4, DIST_FLOAT32);
+	struct dist_work *work;
+
+	if (job->rank == 0) {
+		/* culprit */
+		try(dist_isend(job->world, t, 1, 0, &work));
+		if (job->wrong) {
+			dist_work_free(work);
+			exit(0);
+		}
+		try(end(work));
+	}
+	if (job->rank == 1)
+		try(dist_recv(job->world, t, 0, 0));
+	return dist_barrier(job->world, NULL);
 }

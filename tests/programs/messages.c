@@ -493,3 +493,17 @@ enum dist_error hears_of_the_sum(struct job *job)
 		       ? dist_recv(job->world, floats(word), 1, 0)
 		       : DIST_OK;
 }
+
+/* Rank 2 listens to the wrong rank, and all others wait for it. */
+enum dist_error wrong_source_and_a_barrier(struct job *job)
+{
+	float x[4] = {0};
+
+	if (job->rank == 3)
+		/* culprit */
+		try(dist_send(job->world, floats(x), 2, 0));
+	if (job->rank == 2)
+		/* culprit */
+		try(dist_recv(job->world, floats(x), job->wrong ? 0 : 3, 0));
+	return dist_barrier(job->world, NULL);
+}
