@@ -46,7 +46,8 @@ static double octaves(double x, double low, double high)
 /* The same system with the rates that its links reach. More nodes spread over
  * more switches, on whose links they collide. Rings in LL lose nothing by way
  * of the host: there, too, they carry about as much as in Simple, whose words
- * are all data (a100-pcie-4 within a node, hkbu-2080ti between nodes). */
+ * are all data (a100-pcie-4 within a node, hkbu-2080ti between nodes).
+ * traffic: of a ring by its op, 0 of messages that all go one way. */
 static struct nccl_system reached(const struct nccl_system *system,
 				  const struct nccl_constants *constants,
 				  enum nccl_algorithm algorithm,
@@ -54,6 +55,7 @@ static struct nccl_system reached(const struct nccl_system *system,
 {
 	struct nccl_system real = *system;
 	double steps = traffic * system->ranks;
+	double turn = traffic > 0 ? steps / (steps + constants->turn) : 1;
 	bool streams = algorithm == NCCL_RING && protocol == NCCL_LL;
 
 	if (system->sockets)
@@ -78,8 +80,7 @@ static struct nccl_system reached(const struct nccl_system *system,
 		real.intra_GBps *=
 			constants->intra_share * constants->nvls_share;
 	else
-		real.intra_GBps *= constants->intra_share * steps /
-				   (steps + constants->turn);
+		real.intra_GBps *= constants->intra_share * turn;
 	return real;
 }
 
@@ -400,7 +401,8 @@ void library_nccl_direct_time(const struct nccl_system *system,
 			      struct library_estimate *estimate)
 {
 	const struct nccl_system real =
-		reached(system, constants, NCCL_RING, NCCL_SIMPLE, 1);
+		reached(system, constants, NCCL_RING, NCCL_SIMPLE,
+			op == DIST__SEND ? 0 : 1);
 	double n = system->ranks;
 	double peers = op == DIST__SEND ? 1 : n - 1;
 	double away_peers = op == DIST__SEND ? 1 : n - system->node_ranks;

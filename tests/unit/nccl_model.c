@@ -426,9 +426,11 @@ Test(nccl_model, short_exchanges_have_fewer_channels)
 			   163, 9);
 	cr_expect_float_eq(256 * MIB / time_ns(&h100, DIST__SEND, 256 * MIB),
 			   299, 30);
+	cr_expect_float_eq(GIB / time_ns(&h100, DIST__SEND, GIB), 361, 15);
 	four.node_ranks = 4;
 	cr_expect_float_eq(32 * MIB / time_ns(&four, DIST__SEND, 32 * MIB), 149,
 			   12);
+	cr_expect_float_eq(GIB / time_ns(&four, DIST__SEND, GIB), 361, 15);
 }
 
 /* All-gather of one rank a node is PAT's between small and large calls. */
