@@ -156,7 +156,9 @@ static void estimate_direct(const struct dist__profile *profile,
 		system->node_ranks > 1 && constants->minor >= PXN_MINOR;
 	estimate->ours =
 		dist__select(profile, call->op, &layout, (size_t)bytes);
-	library_nccl_direct_time(system, constants, call->op, bytes, estimate);
+	snprintf(estimate->protocol, sizeof estimate->protocol, "%s",
+		 protocol_names[library_nccl_direct_time(
+			 system, constants, call->op, bytes, estimate)]);
 	set_reach(fabric, system, estimate);
 }
 
@@ -170,6 +172,9 @@ static void wait_for_torch(const struct library_call *call,
 		estimate->start_ns += 1e3 * constants->torch_us;
 }
 
+/* Channels share what a kernel is told since NCCL 2.22 (its release notes). */
+#define SHARED_WORK_MINOR 22
+
 /* One thread launches the kernels of all GPUs of a process, call after call:
  * short ones end before the thread comes to their GPU again. */
 static void wait_for_launches(const struct library_call *call,
@@ -177,9 +182,10 @@ static void wait_for_launches(const struct library_call *call,
 			      double channels,
 			      struct library_estimate *estimate)
 {
-	double launches_ns = 1e3 * call->process_ranks *
-			     (constants->process_us +
-			      constants->process_channel_us * (channels - 1));
+	double more = constants->minor < SHARED_WORK_MINOR ? channels - 1 : 0;
+	double launches_ns =
+		1e3 * call->process_ranks *
+		(constants->process_us + constants->process_channel_us * more);
 
 	if (call->process_ranks > 1)
 		estimate->start_ns = fmax(estimate->start_ns,

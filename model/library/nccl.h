@@ -175,10 +175,11 @@ void library_nccl_time(const struct nccl_system *system,
 		       double bytes, struct library_estimate *estimate);
 
 /* library_nccl_direct_time fills the times for messages between every two
- * ranks. */
-void library_nccl_direct_time(const struct nccl_system *system,
-			      const struct nccl_constants *constants,
-			      enum dist__op_kind op, double bytes,
-			      struct library_estimate *estimate);
+ * ranks, and returns their protocol. */
+enum nccl_protocol
+library_nccl_direct_time(const struct nccl_system *system,
+			 const struct nccl_constants *constants,
+			 enum dist__op_kind op, double bytes,
+			 struct library_estimate *estimate);
 
 #endif

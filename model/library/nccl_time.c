@@ -340,6 +340,12 @@ void library_nccl_time(const struct nccl_system *system,
 /* Peers of a channel at once (NCCL_MAX_DEV_WORK_P2P_PER_BATCH). */
 #define CHANNEL_PEERS 8
 
+/* Of a message between nodes (NCCL_P2P_NET_CHUNKSIZE in src/init.cc). */
+#define MESSAGE_CHUNK (128 * 1024.0)
+
+/* Messages up to this go by LL (NCCL_P2P_LL_THRESHOLD in src/enqueue.cc). */
+#define MESSAGE_LL_BYTES (16 * 1024.0)
+
 static double power_of_two(double channels)
 {
 	return exp2(ceil(log2(channels)));
@@ -367,13 +373,17 @@ static double peer_channels(const struct nccl_system *system, double all)
 	return channels;
 }
 
-/* The most that a rank sends to so many of other nodes. */
-static double messages_GBps(const struct nccl_system *system, double peers)
+/* The most that a rank sends to so many of other nodes, so many bytes each: a
+ * message is cut into channels down to a chunk (addP2pToPlan() in
+ * src/enqueue.cc). */
+static double messages_GBps(const struct nccl_system *system, double peers,
+			    double bytes)
 {
 	double all = power_of_two(system->channels);
+	double each = fmin(peer_channels(system, all),
+			   fmax(1, bytes / MESSAGE_CHUNK));
 
-	return MESSAGE_CHANNEL_GBPS *
-	       fmin(all, peers * peer_channels(system, all));
+	return MESSAGE_CHANNEL_GBPS * fmin(all, peers * each);
 }
 
 /* The most that a rank sends to another by NVLinks: a channel carries what NCCL
@@ -395,10 +405,11 @@ static double message_GBps(const struct nccl_system *system, double bytes)
 /* A rank has messages for all its peers, some at a time; the root alone of a
  * gather; one for the next rank alone where all send and receive: then that to
  * another node goes by the cards of one rank. */
-void library_nccl_direct_time(const struct nccl_system *system,
-			      const struct nccl_constants *constants,
-			      enum dist__op_kind op, double bytes,
-			      struct library_estimate *estimate)
+enum nccl_protocol
+library_nccl_direct_time(const struct nccl_system *system,
+			 const struct nccl_constants *constants,
+			 enum dist__op_kind op, double bytes,
+			 struct library_estimate *estimate)
 {
 	const struct nccl_system real =
 		reached(system, constants, NCCL_RING, NCCL_SIMPLE,
@@ -409,8 +420,10 @@ void library_nccl_direct_time(const struct nccl_system *system,
 	double rounds = ceil(peers / system->channels);
 	double away = bytes * (n - system->node_ranks) / n;
 	double near = bytes * (system->node_ranks - 1) / n;
-	double hop =
-		library_nccl_hop_latency_us[system->intra][NCCL_RING][NCCL_LL];
+	double message = op == DIST__SEND ? bytes : bytes / n;
+	enum nccl_protocol p =
+		message > MESSAGE_LL_BYTES ? NCCL_SIMPLE : NCCL_LL;
+	double hop = library_nccl_hop_latency_us[system->intra][NCCL_RING][p];
 	double links, cards;
 
 	if (op == DIST__SEND) {
@@ -426,9 +439,8 @@ void library_nccl_direct_time(const struct nccl_system *system,
 	if (op == DIST__SEND && system->nodes > 1)
 		cards *= system->net_GBps / system->card_GBps;
 	if (system->nodes > 1)
-		hop = library_nccl_hop_latency_us[NCCL_NET][NCCL_RING]
-						 [NCCL_LL] +
-		      constants->net_us;
+		hop = library_nccl_hop_latency_us[NCCL_NET][NCCL_RING][p] +
+		      constants->net_us * (p == NCCL_SIMPLE ? 2 : 1);
 	set_reach(system, &real, NCCL_SIMPLE, estimate);
 	estimate->start_ns = start_ns(constants, NCCL_RING, NCCL_SIMPLE);
 	estimate->latency_ns = 1e3 * rounds * hop;
@@ -443,5 +455,7 @@ void library_nccl_direct_time(const struct nccl_system *system,
 		estimate->transfer_ns =
 			fmax(estimate->transfer_ns,
 			     fmax(cards / real.net_GBps,
-				  away / messages_GBps(system, away_peers)));
+				  away / messages_GBps(system, away_peers,
+						       message)));
+	return p;
 }

@@ -233,6 +233,26 @@ Test(nccl_model, one_thread_launches_one_kernel_after_the_other)
 	dist__profile_release(&profile);
 }
 
+/* Since 2.22 by as many channels as it likes: all-gather of 8 H100 in a process
+ * takes 34.9 us of 1 KiB and 40.1 of 1 MiB by 2.26
+ * (scenarios/measured/collectives-unseen/nccl-h100-1x8-ring.tsv). */
+Test(nccl_model, channels_share_a_launch)
+{
+	struct dist__profile profile = nccl();
+	struct library_call call = call_of(&h100, DIST__ALL_GATHER, MIB);
+	struct library_estimate got;
+	double us;
+
+	call.process_ranks = 8;
+	got = estimate(&profile, &h100, &call);
+	us = library_time_ns(&got) / 1e3;
+	cr_expect_float_eq(us, 38, 4, "%g us", us);
+	cr_assert_eq(dist__profile_set(&profile, "minor", 21), DIST_OK);
+	got = estimate(&profile, &h100, &call);
+	cr_expect_gt(library_time_ns(&got) / 1e3, 1.3 * us);
+	dist__profile_release(&profile);
+}
+
 /* 8 B200 of one node through PyTorch, from idle: 48 us to 512 KiB, 58 us for 2
  * MiB (github.com/stas00/ml-engineering, network/README.md). */
 Test(nccl_model, pytorch_takes_its_time_to_call)
@@ -412,6 +432,29 @@ Test(nccl_model, exchanges_have_few_channels)
 				   "2.%d, %d nodes: %g GB/s", cases[i].minor,
 				   cases[i].nodes, got);
 	}
+}
+
+/* Of 2 nodes of 8 B200 by 2.29 (nccl-b200-2x8-sendrecv.tsv there): 35.7, 46.9,
+ * 58.2 and 121.6 us of 64 KiB to 4 MiB. */
+Test(nccl_model, long_messages_are_announced)
+{
+	static const double measured[][2] = {
+		{64, 35.7}, {256, 46.9}, {1024, 58.2}, {4096, 121.6}};
+	const struct fabric b200 = {GPUS(2, 8, "B200", FABRIC_NVSWITCH, 900e9),
+				    CARDS("ib", 8, 50e9)};
+	struct dist__profile profile = nccl();
+
+	cr_assert_eq(dist__profile_set(&profile, "minor", 29), DIST_OK);
+	for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+		struct library_call call =
+			call_of(&b200, DIST__SEND, measured[i][0] * KIB);
+		struct library_estimate got = estimate(&profile, &b200, &call);
+		double us = library_time_ns(&got) / 1e3;
+
+		cr_expect_float_eq(us, measured[i][1], 0.25 * measured[i][1],
+				   "%g KiB: %g us", measured[i][0], us);
+	}
+	dist__profile_release(&profile);
 }
 
 /* One of 8 H100 to the next: 79, 82, 163, 299 and 355 GB/s of 32 to 512 MiB,
