@@ -555,7 +555,7 @@ D = $(DESTDIR)$(PREFIX)
 RPATH = $(if $(filter /usr /usr/local,$(PREFIX)),,-Wl$(comma)-rpath$(comma)$${libdir})
 
 DATA_KINDS := models platforms profiles machines studies \
-	$(addprefix measured/,collectives steps parts hardware llm llm-recipes)
+	$(addprefix measured/,collectives collectives-unseen steps parts hardware llm llm-recipes)
 
 COMPLETIONS := bash-completion/completions zsh/site-functions fish/vendor_completions.d
 

@@ -65,10 +65,12 @@ const struct manual manual_validate = {
 	.usage = "[OPTION...] [TABLE...]",
 	.about = "Predicts published measurements from a description of each "
 		 "machine and the rows declared as calibration, and prints the "
-		 "errors. TABLE: a name of lockstep list measured, a file of "
-		 "that form, or with --machine a log, a profile of "
-		 "torch.profiler or a folder of them, one a rank (default: all "
-		 "tables that come with Lockstep).",
+		 "errors. TABLE: a name of lockstep list measured, unseen "
+		 "(tables "
+		 "to which no constant is fitted), a file of that form, or "
+		 "with --machine a log, a profile of torch.profiler or a "
+		 "folder of them, one a rank (default: all tables that come "
+		 "with Lockstep but the unseen).",
 	.examples = {"lockstep validate nccl-aws-p5-2x8",
 		     "lockstep validate --machine aws-p5 --transport efa "
 		     "all_reduce.log"},

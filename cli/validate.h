@@ -31,6 +31,7 @@ struct validate_table {
 	char name[VALIDATE_NAME];
 	bool wanted;
 	bool is_steps;
+	bool is_unseen;  /* no constant is fitted to it, blind or not */
 	bool is_profile; /* of torch.profiler; its rows are printed, too */
 
 	struct collectives collectives;       /* if it is one of collectives;

@@ -140,6 +140,17 @@ static int read_all(struct validate *validate, const char *kind, bool wanted)
 	return status;
 }
 
+/* Those that come with Lockstep and have no part in it. */
+static int want_unseen(struct validate *validate)
+{
+	size_t num = validate->num;
+	int status = read_all(validate, "measured/collectives-unseen", true);
+
+	for (; num < validate->num; num++)
+		validate->tables[num].is_unseen = true;
+	return status;
+}
+
 /* Marks the table of that name, or reads the file. */
 static int want(struct validate *validate, const char *name)
 {
@@ -150,6 +161,8 @@ static int want(struct validate *validate, const char *name)
 			validate->tables[i].wanted = true;
 			return DIST_EXIT_OK;
 		}
+	if (strcmp(name, "unseen") == 0)
+		return want_unseen(validate);
 	if (access(name, R_OK)) {
 		snprintf(message.text, sizeof message.text,
 			 "no table \"%.128s\": expected a name that lockstep "
@@ -310,7 +323,8 @@ static int predict_all(struct validate *validate,
 	if (!validate->calibration)
 		return out_of_memory("validate");
 	for (size_t i = 0; i < validate->num; i++)
-		if (!validate->tables[i].is_steps)
+		if (!validate->tables[i].is_steps &&
+		    !validate->tables[i].is_unseen)
 			validate->calibration[num++] =
 				&validate->tables[i].collectives;
 	calibrated_models_init(&validate->models, validate->calibration, num,
