@@ -101,11 +101,28 @@ static bool is_hopeless(const struct check_picture *p,
 	       p->board->slots[peer].state == CHECK_RANK_FINISHED;
 }
 
+/* Whether the ends may differ in a rank by mistake: the one whose peer is
+ * another is the first of its kind, and so is the other, or nothing can answer
+ * the one any more. Else ranks that exchange many messages, as the stages of a
+ * pipeline do, have two of them in flight. */
+static bool may_be_astray(const struct check_picture *p,
+			  const struct check_miss *miss)
+{
+	bool to = miss->send.call->peer_rank == (int32_t)miss->recv.rank;
+	const struct check_end *astray = to ? &miss->recv : &miss->send;
+	const struct check_end *other = to ? &miss->send : &miss->recv;
+
+	return astray->call->index == 0 &&
+	       (other->call->index == 0 || is_hopeless(p, astray));
+}
+
 /* How surely the two ends are one message gone wrong; 0: they are not. */
 static int weigh(const struct check_picture *p, const struct check_miss *miss)
 {
 	if (!almost_meet(&miss->send, &miss->recv, miss->differs) ||
 	    (!is_stuck_in(p, &miss->send) && !is_stuck_in(p, &miss->recv)))
+		return 0;
+	if (miss->differs == CHECK_NEAR_RANK && !may_be_astray(p, miss))
 		return 0;
 	return 1 + is_hopeless(p, &miss->send) + is_hopeless(p, &miss->recv);
 }
@@ -204,6 +221,33 @@ static void report_in_flight(struct check_lines *lines,
 			found - MOST_LINES);
 }
 
+/* Of a rank that ceased to receive what another goes on to send, as where the
+ * stages of a pipeline have other numbers of micro-batches. */
+static void report_ceased(struct check_lines *lines,
+			  const struct check_picture *p,
+			  const struct check_unanswered *all)
+{
+	for (uint32_t i = all->num; i-- > 0;) {
+		const struct check_call *call = all->ends[i].call;
+		const struct check_slot *peer;
+		uint32_t received;
+
+		if (!check_is_send(call) || call->tag > DIST_TAG_MAX ||
+		    call->index == CHECK_INDEX_UNKNOWN)
+			continue;
+		peer = &p->board->slots[call->peer_rank];
+		received = check_answers(peer, all->ends[i].rank, call);
+		if (received == 0 || received == CHECK_INDEX_UNKNOWN)
+			continue;
+		fprintf(check_line(lines, 1),
+			"rank %d has called recv for %u of the %u messages "
+			"that rank %u sends it with tag %d",
+			(int)call->peer_rank, received, call->index + 1,
+			all->ends[i].rank, (int)call->tag);
+		return;
+	}
+}
+
 void check_report_unanswered(struct check_lines *lines,
 			     const struct check_picture *p,
 			     const struct check_unanswered *all,
@@ -221,6 +265,8 @@ void check_report_unanswered(struct check_lines *lines,
 		print_end(out, &miss->recv);
 		fprintf(out, " do not meet: they differ in %s",
 			differences[miss->differs]);
+	} else if (peer < 0) {
+		report_ceased(lines, p, all);
 	}
 	if (previous->call) {
 		out = check_line(lines, 1);

@@ -37,6 +37,25 @@ Test(verdict_origins, what_differs_in_more_is_no_miss)
 		     NULL);
 }
 
+/* The stages of a pipeline, of which the middle one has fewer micro-batches. */
+Test(verdict_origins, one_of_many_messages_is_no_miss)
+{
+	board_expect(board_played(3, "0 done send 1 0 @10; "
+				     "1 done recv 0 0 @20; "
+				     "1 done send 2 0 @20; "
+				     "2 done recv 1 0 @30; "
+				     "0 done send 1 0 @10; "
+				     "0 issued send 1 0 @10; "
+				     "1 done recv 0 0 @20; "
+				     "0 waits recv 1 0 @10; "
+				     "1 waits recv 2 0 @20; "
+				     "2 waits recv 1 0 @30"),
+		     &board_stuck, CHECK_DEADLOCK, BOARD_ANY, "!do not meet",
+		     "rank 1 has called recv for 2 of the 3 messages that rank "
+		     "0 sends it with tag 0\n",
+		     NULL);
+}
+
 Test(verdict_origins, a_message_in_flight_is_named)
 {
 	board_expect(board_played(2,
