@@ -1,6 +1,9 @@
+#define _GNU_SOURCE /* on_exit */
+
 #include "realbackend/launch/world.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +34,8 @@ struct keep {
 	int *nodes;
 	struct dist__rendezvous_place meeting; /* the transport's to leave */
 	bool has_left;
+	struct dist__transport *transport; /* until has_left; NULL: told */
+	pthread_t thread;                  /* that joined */
 	char at[280];                /* host and port where it met; "": none */
 	uint64_t token;              /* of the job */
 	struct check_slot slot;      /* where no launcher gave one */
@@ -40,6 +45,7 @@ struct keep {
 /* A process is one rank at a time, so these are the rank's. */
 static struct keep *kept;
 static struct check_slot *own; /* on the board, or of what is kept */
+static bool leaves_at_exit;
 
 /* Records on the launcher's board; slot NULL: none. */
 struct mapped {
@@ -85,6 +91,19 @@ static enum dist_error load_profile(const struct dist__environment *e,
 		error = dist__profile_force(profile, NULL, e->algorithm,
 					    message);
 	return error;
+}
+
+/* At exit with status 0: a rank may just end, without a word, and has left in
+ * order then. But not in the midst of a call. */
+static void leave_at_exit(int status, void *arg)
+{
+	(void)arg;
+	if (status || !kept || kept->has_left || !kept->transport ||
+	    dist__is_copied() || own->state != CHECK_RANK_RUNNING ||
+	    !pthread_equal(kept->thread, pthread_self()))
+		return;
+	dist__tcp_transport_leave(kept->transport);
+	kept->transport = NULL;
 }
 
 /* A variable's number, -1 if it has none. */
@@ -412,6 +431,10 @@ static enum dist_error attach(const struct dist_init_options *options,
 	/* Python's own handlers say more of its ranks. */
 	if (slot && !dist__variable("LOCKSTEP_NOTES"))
 		dist__crash_watch(slot);
+	keep->transport = place->transport;
+	keep->thread = pthread_self();
+	if (!leaves_at_exit)
+		leaves_at_exit = on_exit(leave_at_exit, NULL) == 0;
 	place->slot->pid = getpid();
 	if (gethostname(place->slot->host, sizeof place->slot->host - 1) != 0)
 		place->slot->host[0] = '\0';
@@ -439,6 +462,15 @@ static int run_rank(void *arg)
 
 	/* The kernel keeps eight bits of an exit status. */
 	return status && !(status & 0xff) ? DIST_EXIT_FAILED : status & 0xff;
+}
+
+/* The same in a process of its own, which runs nothing at exit. */
+static int run_forked(void *arg)
+{
+	int status = run_rank(arg);
+
+	leave_at_exit(status, NULL);
+	return status;
 }
 
 /* A launcher started this process as one rank: what the options say counts for
@@ -477,7 +509,7 @@ int dist__processes_launch(const struct dist_launch_options *options,
 		.debug = options->debug,
 		.timeout_ns = options->timeout_ns,
 		.output.prefix = options->prefix_output,
-		.start = run_rank,
+		.start = run_forked,
 		.arg = &program,
 	};
 

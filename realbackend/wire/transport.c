@@ -378,10 +378,14 @@ static enum dist_error tcp_compute(struct dist__transport *transport,
 
 /* ---- leaving ------------------------------------------------------------ */
 
-static bool has_sends(const struct dist__mesh *mesh)
+/* Whether anything is to be sent to peers in the states from `first` on that
+ * can still get it. */
+static bool has_sends(const struct dist__mesh *mesh,
+		      enum dist__peer_state first)
 {
 	for (int rank = 0; rank < mesh->world_size; rank++)
-		if (mesh->peers[rank].state == DIST__PEER_OPEN &&
+		if (mesh->peers[rank].state >= first &&
+		    mesh->peers[rank].state <= DIST__PEER_OPEN &&
 		    (mesh->peers[rank].sends.first ||
 		     mesh->peers[rank].lent.first))
 			return true;
@@ -414,13 +418,31 @@ static void say_goodbye(struct dist__mesh *mesh)
 		    dist__request_control(peer, DIST__FRAME_BYE, 0))
 			dist__connection_write(mesh, peer->connection);
 	}
-	while (has_sends(mesh) && dist__clock_ns() < deadline_ns)
+	while (has_sends(mesh, DIST__PEER_OPEN) &&
+	       dist__clock_ns() < deadline_ns)
 		dist__progress_until(mesh->progress, deadline_ns);
 	/* Closing with something unread makes the kernel send a reset, which
 	 * could overtake what the peer has not read yet. And a peer may have
 	 * given up a collective after its first message. */
 	for (int rank = 0; rank < mesh->world_size; rank++)
 		read_last(mesh, &mesh->peers[rank], deadline_ns);
+}
+
+void dist__tcp_transport_leave(struct dist__transport *transport)
+{
+	struct dist__mesh *mesh = &((struct tcp_transport *)transport)->mesh;
+	int64_t deadline_ns = dist__clock_after(FLUSH_NS);
+	struct timespec until;
+
+	(void)clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	if (pthread_mutex_timedlock(&mesh->mutex, &until))
+		return;
+	while (has_sends(mesh, DIST__PEER_IDLE) &&
+	       dist__clock_ns() < deadline_ns)
+		dist__progress_until(mesh->progress, deadline_ns);
+	say_goodbye(mesh);
+	pthread_mutex_unlock(&mesh->mutex);
 }
 
 static void mesh_release(struct dist__mesh *mesh)

@@ -29,4 +29,10 @@ struct dist__endpoint {
 enum dist_error dist__tcp_transport_new(const struct dist__endpoint *endpoint,
 					struct dist__transport **transport);
 
+/* dist__tcp_transport_leave has the peers told that this rank leaves in order:
+ * what it has sent reaches them before. Caller: the rank, about to exit without
+ * freeing the transport. Does nothing while a thread, which may be the caller,
+ * is at work in it. */
+void dist__tcp_transport_leave(struct dist__transport *transport);
+
 #endif

@@ -344,3 +344,31 @@ enum dist_error exits_with_a_send_in_flight(struct job *job)
 		try(dist_recv(job->world, t, 0, 0));
 	return dist_barrier(job->world, NULL);
 }
+
+/* A server hears of workers that have nothing left to do, and end without
+ * leaving the job first. One of them does not tell. */
+enum dist_error ends_without_a_word(struct job *job)
+{
+	float x[1] = {0};
+	int source;
+
+	for (int left = job->size - 1; job->rank == 0 && left > 0;) {
+		/* culprit */
+		try(dist_recv_any(job->world, floats(x), 0, &source));
+		if (x[0] < 0)
+			left--;
+		else
+			try(dist_send(job->world, floats(x), source, 1));
+	}
+	if (job->rank == 0)
+		return DIST_OK;
+	for (int i = 0; i < 3; i++) {
+		try(dist_send(job->world, floats(x), 0, 0));
+		/* culprit */
+		try(dist_recv(job->world, floats(x), 0, 1));
+	}
+	x[0] = -1;
+	if (!at_fault(job, 2))
+		try(dist_send(job->world, floats(x), 0, 0));
+	exit(0);
+}
