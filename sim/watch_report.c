@@ -120,6 +120,7 @@ int dist__sim_watch_report(const struct dist__sim_watch *watch,
 				    .lost_rank = cause->rank,
 				    .endless_ns = endless_ns};
 	struct check_verdict verdict = {CHECK_TIMEOUT, cause->rank};
+	struct check_cause killed = *cause;
 	bool exits = false;
 	char advice[160];
 
@@ -143,10 +144,11 @@ int dist__sim_watch_report(const struct dist__sim_watch *watch,
 		board->slots[cause->rank].state =
 			endless_ns ? CHECK_RANK_RUNNING : CHECK_RANK_LOST;
 	}
+	killed.weight = 3;
 	if (exits)
 		verdict = judge_exit(board, &facts, cause);
 	else if (!endless_ns)
-		verdict = check_judge_cause(board, &facts, cause);
+		verdict = check_judge_cause(board, &facts, &killed);
 	return conclude(watch, board, &facts, &verdict);
 }
 
