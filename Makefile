@@ -148,8 +148,8 @@ $(BUILD)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || \
 	 printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
 
-# pthread_exit() passes through it.
-$(BUILD)/sim/watch.o: CFLAGS += -fexceptions
+# pthread_exit() passes through them.
+$(BUILD)/sim/watch.o $(BUILD)/core/rpc/serve.o: CFLAGS += -fexceptions
 $(BUILD)/core/reduce.o $(BUILD)/scenarios/tutorial/nn/matrix.o: CFLAGS += \
 	-O3 -fno-trapping-math
 $(filter-out $(LATE),$(LIB_OBJ)): CFLAGS += $(LTO:%=% -ffat-lto-objects)

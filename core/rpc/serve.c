@@ -2,6 +2,7 @@
  * serve.c - serves calls: the functions that there are, the lanes that listen
  * for calls and run them, and rounds of a shutdown.
  */
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,30 @@ void dist_rpc_call_end(struct dist_rpc_call *call)
 	dist__rpc_call_end(call);
 }
 
+/* On the way of pthread_exit() out of a function, over the frames of what
+ * serves, which goes on. */
+static void leave_thread(jmp_buf **way_out)
+{
+	if (*way_out)
+		longjmp(**way_out, 1);
+}
+
+static void enter_function(const struct dist__rpc_function *function,
+			   struct dist_rpc_call *call)
+{
+	jmp_buf way_out;
+	jmp_buf *inside __attribute__((cleanup(leave_thread))) = NULL;
+
+	if (setjmp(way_out)) {
+		inside = NULL;
+		dist_rpc_call_fail(call, "it called pthread_exit()");
+		return;
+	}
+	inside = &way_out;
+	function->run(function->context, call);
+	inside = NULL;
+}
+
 static void run_function(struct dist_rpc_call *call)
 {
 	struct dist_rpc *rpc = call->rpc;
@@ -73,7 +98,7 @@ static void run_function(struct dist_rpc_call *call)
 	dist__rpc_note_run(call);
 	call->is_later = &is_later;
 	if (function)
-		function->run(function->context, call);
+		enter_function(function, call);
 	else
 		(void)dist__rpc_call_refuse(call, DIST_ERR_REMOTE,
 					    "no such function");

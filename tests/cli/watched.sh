@@ -54,6 +54,18 @@ for world in "${simulate[*]}" "--nproc-per-node 3"; do
 	# shellcheck disable=SC2086
 	expect 1 run $world "$program" quit4 end 0
 done
+# In a function that it serves it is lost; pthread_exit() ends that alone, and
+# who called it gives up.
+for world in "${simulate[*]}" "--nproc-per-node 3"; do
+	# shellcheck disable=SC2086
+	expect 13 run $world --json "$scratch/json" "$program" quit_inside call 1
+	jq -e '.verdict == "lost" and .culprits == [1]' "$scratch/json" \
+		>/dev/null || fail "in a function: $(<"$scratch/json")"
+	# shellcheck disable=SC2086
+	expect 13 run $world --json "$scratch/json" "$program" thread_inside call 1
+	jq -e '.verdict == "lost" and .culprits == [0]' "$scratch/json" \
+		>/dev/null || fail "a thread of a function: $(<"$scratch/json")"
+done
 # Simulated, it has taken the others along, which had yet to end a call.
 expect 13 run "${simulate[@]}" "$program" quit0 call 0
 expect_err 'rank lost: rank 0 ended the process with status 0'

@@ -110,21 +110,44 @@ static void loop(void *context, struct dist_rpc_call *call)
 		zero = 0; /* bad: function */
 }
 
+static void quit(void *context, struct dist_rpc_call *call)
+{
+	(void)context;
+	(void)call;
+	_exit(0);
+}
+
+static void leave_thread(void *context, struct dist_rpc_call *call)
+{
+	(void)context;
+	(void)call;
+	pthread_exit(NULL);
+}
+
 /* Rank 0 calls a function on the culprit that never returns. */
 static enum dist_error call_endless(const struct job *job, int rank,
 				    struct dist_group *group)
 {
-	static const struct dist_rpc_entry function = {"loop", loop, NULL};
-	static const struct dist_rpc_options options = {.functions = &function,
-							.num_functions = 1};
+	static const struct dist_rpc_entry functions[] = {
+		{"function", loop, NULL},
+		{"quit_inside", quit, NULL},
+		{"thread_inside", leave_thread, NULL}};
+	static const struct dist_rpc_options options = {.functions = functions,
+							.num_functions = 3};
 	const struct dist_rpc_request request = {.to = job->culprit,
-						 .function = "loop"};
+						 .function = job->kind};
 	struct dist_rpc *rpc;
 	enum dist_error error = dist_rpc_init(group, &options, &rpc);
 
 	if (!error && rank == 0)
 		error = dist_rpc_sync(rpc, &request, NULL);
 	return error ? error : dist_rpc_shutdown(rpc, true);
+}
+
+static bool calls_function(const struct job *job)
+{
+	return is(job, "function") || is(job, "quit_inside") ||
+	       is(job, "thread_inside");
 }
 
 static enum dist_error sum(struct dist_group *group, float *x)
@@ -177,7 +200,7 @@ static int run(void *arg)
 	error = dist_init_process_group(NULL, &group);
 	world = error ? NULL : group;
 	left = !error && err(job, rank, "call");
-	if (!error && is(job, "function"))
+	if (!error && calls_function(job))
 		error = call_endless(job, rank, group);
 	if (!error && !left)
 		error = sum(group, x[rank]);
