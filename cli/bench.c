@@ -240,7 +240,7 @@ static const struct option bench_options[] = {
 	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
 	 .help = "algorithm, instead of the profile's choice: a "
 		 "name, or all_gather=ring,..."},
-	{FIDELITY_ROW(OPTION_TEXT, AT(fidelity), "sim: ", "it is")},
+	{FIDELITY_ROW(OPTION_CHOICE, AT(fidelity), "sim: ", "it is")},
 	{ENGINE_ROW(OPTION_CHOICE, AT(engine), "sim: ")},
 	{INTRA_ROW(OPTION_CHOICE, AT(intra))},
 	{BIND_TO_ROW(OPTION_CHOICE, AT(bind_to), "")},

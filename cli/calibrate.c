@@ -417,25 +417,27 @@ const struct manual manual_calibrate = {
 /* What belongs to a log, and only there. */
 static int check(const struct command_line *line)
 {
-	bool of_log = line->of_log.machine || line->profile ||
-		      log_arguments_are_more(&line->of_log);
+	const struct option *fact =
+		option_given(log_options + 1, &line->of_log);
+	const char *of_log = line->profile ? "profile"
+			     : fact        ? fact->name
+					   : NULL;
+	const char *of_here = line->world_size != UNKNOWN ? "world-size"
+			      : line->intra               ? "intra"
+			      : line->bind_to             ? "bind-to"
+			      : line->passes != UNKNOWN   ? "passes"
+							  : NULL;
 
-	if (line->measured && (line->log || line->profile ||
-			       log_arguments_are_more(&line->of_log)))
-		return refuse(
-			"calibrate",
-			"--measured: expected with --machine and -o alone");
-	if (!line->log && !line->measured && of_log)
-		return refuse(
-			"calibrate",
-			"--machine, --transport, --nodes, --ranks, "
-			"--collective and --profile: expected with --from");
-	if ((line->log || line->measured) &&
-	    (line->world_size != UNKNOWN || line->intra || line->bind_to ||
-	     line->passes != UNKNOWN))
+	if (line->measured && (line->log || of_log))
+		return refuse("calibrate", "--%s: expected without --measured",
+			      line->log ? "from" : of_log);
+	if (!line->log && !line->measured && (of_log || line->of_log.machine))
+		return refuse("calibrate", "--%s: expected with --from",
+			      of_log ? of_log : "machine");
+	if ((line->log || line->measured) && of_here)
 		return refuse("calibrate",
-			      "--world-size, --intra, --bind-to, --passes: "
-			      "expected without --from and --measured");
+			      "--%s: expected without --from and --measured",
+			      of_here);
 	if (line->log && !line->of_log.machine)
 		return refuse("calibrate", "--from: expected --machine too, a "
 					   "name of lockstep list machines");
@@ -496,7 +498,8 @@ static int calibrate(const struct command_line *line)
 		return refuse("calibrate", "--world-size: a job has its own");
 	made = mkdir(dir, 0777) == 0;
 	if ((!made && errno != EEXIST) || !is_open_folder(dir))
-		return refuse("calibrate", "%s: %s", dir, strerror(errno));
+		return refuse("calibrate", "--output %s: expected a folder: %s",
+			      dir, strerror(errno));
 	if (line->measured)
 		status = calibrate_machines(line->of_log.machine, dir);
 	else if (line->log)

@@ -136,7 +136,7 @@ int command_compare(int argc, const char **argv)
 		return status;
 	request.predicted = argv[1];
 	request.measured = argv[2];
-	if (request.plot && plot_check("lockstep compare", request.plot))
+	if (request.plot && plot_check("compare", "plot", request.plot))
 		return DIST_EXIT_USAGE;
 	return compare(&request);
 }

@@ -451,7 +451,7 @@ int command_list(int argc, const char **argv)
 		return status;
 	listing = DIST__NAMED(listings, argv[1]);
 	return listing ? listing_print(listing, &form)
-		       : refuse("list", "no list of \"%s\"; " LISTS "%s",
+		       : refuse("list", "no list \"%s\": expected " LISTS "%s",
 				argv[1],
 				dist__spelling_hint_of(&near, argv[1],
 						       manual_list.choices));

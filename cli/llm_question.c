@@ -279,6 +279,7 @@ enum dist_error llm_question_open(struct llm_question *question,
 				  struct dist__refusal *refusal)
 {
 	const struct llm_arguments *asked = &request->layout;
+	struct platform_fabric switches;
 	struct dist_message *message = &refusal->message;
 	enum dist_error error;
 
@@ -315,6 +316,10 @@ enum dist_error llm_question_open(struct llm_question *question,
 	}
 	if (error)
 		return error;
+	refusal->option = "topology";
+	if (request->topology &&
+	    platform_read_topology(request->topology, &switches, message))
+		return DIST_ERR_INVALID_ARGUMENT;
 	question->room.ranks_per_node = request->ranks_per_node;
 	if (request->uncalibrated)
 		question->room.machine.num_calibrations = 0;

@@ -27,12 +27,6 @@ const struct option log_options[] = {
 	 .help = "version of NCCL", .usual = "as the log says"},
 	{.name = NULL}};
 
-bool log_arguments_are_more(const struct log_arguments *arguments)
-{
-	return arguments->transport || arguments->collective ||
-	       arguments->nodes || arguments->ranks || arguments->version;
-}
-
 struct log_facts log_arguments_facts(const struct log_arguments *arguments,
 				     const char *library)
 {

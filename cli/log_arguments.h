@@ -19,10 +19,8 @@ struct log_arguments {
 	int ranks;
 };
 
+/* The first is --machine. */
 extern const struct option log_options[];
-
-/* log_arguments_are_more returns whether more than the machine is given. */
-bool log_arguments_are_more(const struct log_arguments *arguments);
 
 /* log_arguments_facts returns the given facts, for a log of library. */
 struct log_facts log_arguments_facts(const struct log_arguments *arguments,

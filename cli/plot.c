@@ -1,5 +1,7 @@
 #include "cli/plot.h"
 
+#include "cli/refuse.h"
+
 #include <errno.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -29,13 +31,14 @@ static const char *format_of(const char *picture)
 	return NULL;
 }
 
-int plot_check(const char *command, const char *picture)
+int plot_check(const char *command, const char *option, const char *picture)
 {
-	if (format_of(picture))
-		return DIST_EXIT_OK;
-	fprintf(stderr, "%s: %s: expected a name that ends in .svg or .png\n",
-		command, picture);
-	return DIST_EXIT_USAGE;
+	return format_of(picture)
+		       ? DIST_EXIT_OK
+		       : refuse(command,
+				"--%s %s: expected a name that ends in .svg or "
+				".png",
+				option, picture);
 }
 
 const char *plot_data(const char *tsv, const char *picture,

@@ -16,9 +16,9 @@
 int plot_draw(const char *command, const char *script, const char *input,
 	      const char *output, const char *title);
 
-/* plot_check returns OK if the suffix of picture is known, else USAGE after a
- * message. Call it before anything is written. */
-int plot_check(const char *command, const char *picture);
+/* plot_check returns OK if the suffix of picture, the value of option, is
+ * known, else USAGE after a message. Call it before anything is written. */
+int plot_check(const char *command, const char *option, const char *picture);
 
 #define PLOT_PATH 4096
 

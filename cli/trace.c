@@ -368,7 +368,7 @@ static int take_words(struct request *request, int argc, const char **argv)
 		return refuse("trace", "%s: expected one trace",
 			      request->verb->name);
 	request->file = argv[2];
-	return request->output ? plot_check("lockstep trace", request->output)
+	return request->output ? plot_check("trace", "output", request->output)
 			       : DIST_EXIT_OK;
 }
 

@@ -211,12 +211,12 @@ static int show(const struct validate *validate,
 /* What is said of logs goes with logs. */
 static int check_log(const struct command_line *line, size_t names)
 {
-	bool is_log = log_arguments_are_more(&line->log) || line->calibrate;
+	const struct option *fact = option_given(log_options + 1, &line->log);
 
-	if (is_log && !line->log.machine)
+	if ((fact || line->calibrate) && !line->log.machine)
 		return refuse("validate",
-			      "--transport, --collective, --nodes, --ranks and "
-			      "--calibrate: expected with --machine, of a log");
+			      "--%s: expected with --machine, of a log",
+			      fact ? fact->name : "calibrate");
 	if (line->errors && !line->blind)
 		return refuse("validate",
 			      "--write-errors: expected with --blind");
@@ -239,9 +239,9 @@ static int check(const struct command_line *line, size_t names)
 	if ((line->refit || line->plan) && !line->llm)
 		return refuse("validate", "--%s: expected with --llm",
 			      line->refit ? "refit" : "plan");
-	if ((line->plot && plot_check("lockstep validate", line->plot)) ||
+	if ((line->plot && plot_check("validate", "plot", line->plot)) ||
 	    (line->plot_errors &&
-	     plot_check("lockstep validate", line->plot_errors)))
+	     plot_check("validate", "plot-errors", line->plot_errors)))
 		return DIST_EXIT_USAGE;
 	return check_log(line, names);
 }

@@ -79,6 +79,28 @@ const struct option *option_at(const struct manual *manual, int argc,
 	return option;
 }
 
+const struct option *option_given(const struct option *options,
+				  const void *line)
+{
+	static const size_t sizes[] = {
+		[OPTION_SWITCH] = sizeof(int),
+		[OPTION_TEXT] = sizeof(const char *),
+		[OPTION_CHOICE] = sizeof(const char *),
+		[OPTION_COUNT] = sizeof(int),
+		[OPTION_NUMBER] = sizeof(double),
+		[OPTION_PERCENT] = sizeof(double),
+		[OPTION_SIZE] = sizeof(size_t),
+		[OPTION_EACH] = 0,
+	};
+	static const char none[sizeof(double) + sizeof(void *)];
+
+	for (const struct option *o = options; o->name; o++)
+		if (memcmp((const char *)line + o->offset, none,
+			   sizes[o->kind]) != 0)
+			return o;
+	return NULL;
+}
+
 const char *option_peek(int argc, const char **argv, const char *name)
 {
 	const char *value = NULL;
@@ -228,6 +250,11 @@ static bool take(const struct reading *r, const struct option_group *group,
 	case OPTION_SIZE:
 		return take_size(r, o, text, field);
 	case OPTION_EACH:
+		if (!*text) {
+			dist__refuse(r->message, "%s: expected %s, not \"\"",
+				     r->flag, o->value);
+			return false;
+		}
 		return r->manual->take(r->line, o, text, r->message);
 	default:
 		return take_number(r, o, text, field);

@@ -136,6 +136,11 @@ const struct option *option_at(const struct manual *manual, int argc,
 			       const char **argv, int i, const char **text,
 			       int *words);
 
+/* option_given returns the first option of a table whose field in line is not 0
+ * or NULL; NULL: there is none. */
+const struct option *option_given(const struct option *options,
+				  const void *line);
+
 /* option_peek returns the last value of a text option in argv, without reading
  * others; NULL: not given. */
 const char *option_peek(int argc, const char **argv, const char *name);

@@ -31,8 +31,9 @@ static enum dist_error check(const struct workload_job *job, int world_size,
 		return DIST_OK;
 	return dist__refuse_option(
 		refusal, "servers",
-		"--servers %d: expected 1 to %d, of a world of %d",
-		job->arguments->servers, world_size - 1, world_size);
+		"--servers %d: expected a world of %d ranks or more, not of %d",
+		job->arguments->servers, job->arguments->servers + 1,
+		world_size);
 }
 
 int64_t ps_optimizer_ns(const struct training *t, size_t l)

@@ -196,8 +196,9 @@ static enum dist_error make_schedules(struct workload_setup *setup,
 			&refusal->message, error, "%s",
 			error == DIST_ERR_NO_MEMORY
 				? dist_error_string(error)
-				: "a step of this batch and rate cannot be "
-				  "timed");
+				: "--batch: expected less, or a higher rate "
+				  "(--flops, --step-ms): no clock counts so "
+				  "long a step");
 	return error;
 }
 

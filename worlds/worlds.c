@@ -45,8 +45,7 @@ enum dist_error dist__world_refuse(const char *name,
 		dist__yaml_names_add(&names, (*w)->name);
 		dist__spelling_offer(&near, (*w)->name, strlen((*w)->name));
 	}
-	return dist__refuse(message,
-			    "unknown back end \"%.64s\": expected one of %s%s",
+	return dist__refuse(message, "backend \"%.64s\": expected one of %s%s",
 			    name, names.text, dist__spelling_hint(&near));
 }
 

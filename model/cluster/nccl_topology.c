@@ -325,8 +325,12 @@ static enum dist_error parse(struct reader *r, FILE *in)
 		if (ferror(in))
 			return dist__refuse(r->message, "%s: %s", r->path,
 					    strerror(errno));
-		if (!XML_Parse(r->parser, text, (int)len, last) && !r->error)
-			refuse(r, XML_ErrorString(XML_GetErrorCode(r->parser)));
+		if (!XML_Parse(r->parser, text, (int)len, last) && !r->error) {
+			snprintf(text, sizeof text,
+				 "expected XML of NCCL_TOPO_DUMP_FILE: %s",
+				 XML_ErrorString(XML_GetErrorCode(r->parser)));
+			refuse(r, text);
+		}
 	} while (!last && !r->error);
 	return r->error;
 }

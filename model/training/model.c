@@ -295,15 +295,15 @@ enum dist_error model_load(struct model *model, const char *name,
 	find_path(name, path, sizeof path);
 	in = dist__input_open(path);
 	if (!in) {
-		int why = errno;
-
+		if (strchr(name, '/') || dist__ends_in(name, ".csv"))
+			return dist__refuse(message, "--model %.300s: %s", name,
+					    strerror(errno));
 		dist__data_offer(&near, "models", ".csv");
 		return dist__refuse(
 			message,
-			"no model \"%.100s\": %.200s: %s; expected one of "
-			"lockstep list models or lockstep list llms, or a "
-			"FILE.csv%s",
-			name, path, strerror(why), dist__spelling_hint(&near));
+			"no model \"%.100s\": expected one of lockstep list "
+			"models or lockstep list llms, or a FILE.csv%s",
+			name, dist__spelling_hint(&near));
 	}
 	set_names(model, path);
 	error = read_rows(model, &r, in);

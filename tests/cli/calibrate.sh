@@ -86,10 +86,10 @@ fi
 expect_refusal 'world-size' calibrate --world-size 1
 expect_refusal 'no-such' calibrate --world-size 2 -o "$scratch/no-such/deep"
 : >"$scratch/a-file"
-expect_refusal 'a-file: Not a directory' calibrate -o "$scratch/a-file"
+expect_refusal '--output .*a-file: expected a folder: Not a directory' calibrate -o "$scratch/a-file"
 expect_refusal 'intra: expected shm or tcp' calibrate --intra pcie
 expect_refusal 'bind-to: expected none or core' calibrate --bind-to socket
-expect_refusal 'bind-to, --passes: expected without --from' calibrate --from x \
+expect_refusal '--bind-to: expected without --from' calibrate --from x \
 	--machine y --bind-to core
 expect_refusal 'passes: expected a whole number from 1 to 9' calibrate --passes 0
 expect_refusal 'passes: expected a whole number from 1 to 9' calibrate --passes 10

@@ -277,7 +277,7 @@ static int expect_refusals(void *arg)
 		{{.rank = 4, .world_size = 4}, "rank 4 is outside"},
 		{{.rank = -1, .world_size = 4}, "rank -1 is outside"},
 		{{.timeout_ns = -1}, "timeout_ns is -1"},
-		{{.backend = "gloo"}, "unknown back end \"gloo\""},
+		{{.backend = "gloo"}, "backend \"gloo\""},
 	};
 	int wrong = 0;
 
