@@ -135,6 +135,9 @@ static void set_reach(const struct fabric *fabric,
 			system->intra_GBps * 1e9 / fabric_way_Bps(fabric);
 }
 
+/* GPUs that NVLinks join on a board, at most; more are a rack's. */
+#define BOARD_RANKS 16
+
 /* Messages go by the rails since NCCL 2.12 (its release notes: PXN). */
 #define PXN_MINOR 12
 
@@ -221,6 +224,14 @@ static enum dist_error estimate_nccl(const struct dist__profile *profile,
 				    "%s: NCCL has no algorithms of it to "
 				    "choose from, not \"%.40s\"",
 				    dist__op_name(call->op), forced);
+	if (call->op == DIST__ALL_TO_ALL && system.nodes > 1 &&
+	    system.intra == NCCL_NVLINK && system.node_ranks > BOARD_RANKS)
+		return dist__refuse(
+			message,
+			"all_to_all by NCCL is not modelled between NVLink "
+			"domains of %d GPUs: two racks of 72 took four times "
+			"as long as their links need, why is not known",
+			system.node_ranks);
 	if (is_direct(call->op) || call->ranks == 1) {
 		estimate_direct(profile, fabric, &system, &constants, call,
 				bytes, estimate);
