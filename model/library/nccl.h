@@ -54,6 +54,7 @@ struct nccl_system {
 	double plugin_us; /* latency that the network plugin reports */
 	bool simple_only; /* the plugin allows only this protocol */
 	bool sockets;     /* no plugin: processors copy every byte */
+	bool slow_lines;  /* cards lose by lines of LL128 */
 	bool bounces;     /* cards do not reach GPUs: bytes go through the host
 			   */
 	bool over_host;   /* bytes inside a node go through the host: NCCL

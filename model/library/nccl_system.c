@@ -210,6 +210,8 @@ library_nccl_system_of(const struct fabric *fabric, int ranks,
 		system.nvls = false;
 		system.simple_only = true;
 	}
+	system.slow_lines = system.nodes > 1 &&
+			    transport_is(fabric->transport, "slingshot");
 	if (transport_is(fabric->transport, "efa")) {
 		system.plugin_us = 75;
 		system.simple_only = system.generation < NCCL_HOPPER;

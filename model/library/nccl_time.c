@@ -194,8 +194,13 @@ static double tree_share(enum nccl_protocol protocol, double bytes)
 	return share + place * (next - share);
 }
 
+/* Of its rate over Slingshot, where its operators call it slow: what 1 to 4 MiB
+ * reach between two GPUs (nccl-alps-2x1). */
+#define SLOW_LINES_SHARE (0.7 / NCCL_RING_LL128_SHARE)
+
 /* What LL128 reaches of NCCL's rate. Forced trees of MareNostrum 5 lose nothing
  * by it, rings no more than the words that are not data. */
+
 static double ll128_share(const struct nccl_system *real,
 			  const struct nccl_constants *constants,
 			  enum nccl_algorithm algorithm, double bytes)
@@ -203,12 +208,15 @@ static double ll128_share(const struct nccl_system *real,
 	bool hopper = real->generation >= NCCL_HOPPER;
 	double share = 1;
 
+	if (real->slow_lines)
+		share = SLOW_LINES_SHARE;
 	if (hopper && real->nodes > 1)
-		return algorithm == NCCL_TREE
-			       ? 1 / NCCL_TREE_LL128_SHARE
-			       : NCCL_TREE_LL128_SHARE / NCCL_RING_LL128_SHARE;
+		return share * (algorithm == NCCL_TREE
+					? 1 / NCCL_TREE_LL128_SHARE
+					: NCCL_TREE_LL128_SHARE /
+						  NCCL_RING_LL128_SHARE);
 	if (!hopper && algorithm == NCCL_TREE)
-		share = tree_share(NCCL_LL128, bytes);
+		share *= tree_share(NCCL_LL128, bytes);
 	if (real->generation == NCCL_AMPERE)
 		share *= constants->ampere_ll128;
 	return share;

@@ -74,11 +74,10 @@ static double ring_GBps(const struct nccl_system *system,
 						    [node_index(system)],
 			    bus * 0.5);
 	if (protocol == NCCL_LL128)
-		return fmin(
-			bus * (system->node_ranks < 2 ? 0.7
-						      : NCCL_RING_LL128_SHARE),
-			system->channels * library_nccl_ring_ll128_channel_GBps
-						   [system->generation]);
+		return fmin(bus * NCCL_RING_LL128_SHARE,
+			    system->channels *
+				    library_nccl_ring_ll128_channel_GBps
+					    [system->generation]);
 	return bus;
 }
 

@@ -396,6 +396,50 @@ static double GBps_of(int minor, const struct fabric *fabric,
 	return GIB / library_time_ns(&got);
 }
 
+static double ll128_GBps(const struct fabric *fabric)
+{
+	struct dist__profile profile = nccl();
+	struct library_call call = call_of(fabric, DIST__ALL_REDUCE, GIB);
+	struct library_estimate got;
+
+	call.algorithm = "ring";
+	call.protocol = "LL128";
+	got = estimate(&profile, fabric, &call);
+	dist__profile_release(&profile);
+	return GIB / library_time_ns(&got);
+}
+
+/* Lines of LL128 are as fast with one GPU a node as with more (10 nodes of
+ * nccl-ndr-h100-10x1 and 10x2), and slower over Slingshot. */
+Test(nccl_model, lines_are_slow_over_slingshot)
+{
+	struct fabric one = {GPUS(2, 1, "H100 80GB", FABRIC_ALONE, 0),
+			     CARDS("ib", 1, 25e9)};
+	double ib = ll128_GBps(&one);
+
+	cr_expect_float_eq(ib, 25 * 0.95 * 0.94, 1.2, "%g GB/s", ib);
+	strcpy(one.transport, "slingshot");
+	cr_expect_float_eq(ll128_GBps(&one) / ib, 0.75, 0.04);
+}
+
+/* What limits it between racks is not known. */
+Test(nccl_model, all_to_all_between_racks_is_refused)
+{
+	const struct fabric racks = {
+		GPUS(2, 72, "GB300", FABRIC_NVSWITCH, 900e9),
+		CARDS("ib", 72, 100e9)};
+	struct dist__profile profile = nccl();
+	struct library_call call = call_of(&racks, DIST__ALL_TO_ALL, MIB);
+	struct library_estimate got;
+	struct dist_message message = {""};
+
+	cr_expect_eq(library_estimate(&profile, &racks, &call, &got, &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	cr_expect(strstr(message.text, "NVLink domains of 72 GPUs"), "%s",
+		  message.text);
+	dist__profile_release(&profile);
+}
+
 /* Each rank to the next: of a node one sends away, by its own card. */
 Test(nccl_model, exchanges_go_by_one_card)
 {
