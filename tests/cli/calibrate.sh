@@ -83,29 +83,4 @@ else
 	is_busy || fail "a job: status $status: $(cat "$scratch/err")"
 fi
 
-expect_refusal 'world-size' calibrate --world-size 1
-expect_refusal 'no-such' calibrate --world-size 2 -o "$scratch/no-such/deep"
-: >"$scratch/a-file"
-expect_refusal '--output .*a-file: expected a folder: Not a directory' calibrate -o "$scratch/a-file"
-expect_refusal 'intra: expected shm or tcp' calibrate --intra pcie
-expect_refusal 'bind-to: expected none or core' calibrate --bind-to socket
-expect_refusal '--bind-to: expected without --from' calibrate --from x \
-	--machine y --bind-to core
-expect_refusal 'passes: expected a whole number from 1 to 9' calibrate --passes 0
-expect_refusal 'passes: expected a whole number from 1 to 9' calibrate --passes 10
-expect_refusal 'passes: expected without --from' calibrate --from x --machine y \
-	--passes 1
-RANK=0 WORLD_SIZE=2 expect_refusal 'a job has its own' calibrate --world-size 2
-
-# The constants of the machines that come with Lockstep are those that the rows
-# declared for it come to.
-expect 0 calibrate --measured -o "$scratch/machines"
-for file in "$scratch"/machines/*.yaml; do
-	cmp "$file" "$PWD/scenarios/machines/${file##*/}" ||
-		fail "${file##*/}: other constants than its rows say"
-done
-expect_refusal "nosuch: expected --measured --machine NAME" calibrate --measured nosuch
-expect_refusal 'expected a machine of which' calibrate --measured \
-	--machine gpu8-ib -o "$scratch/machines"
-
 finish

@@ -1,5 +1,6 @@
 #!/bin/bash
-# What logs of nccl-tests say of a machine.
+# What logs of nccl-tests say of a machine; what calibrate refuses; the constants
+# of the machines that come with Lockstep.
 . tests/cli/support.bash
 
 # A log of nccl-tests moves the constants of a library: what a node of 8 A100
@@ -103,5 +104,30 @@ expect 0 calibrate --from "$scratch/odd.log" --machine dgx-a100 \
 	-o "$scratch/odd" --json
 jq -e '.advice[0] | startswith("the rate is 200 %")' "$scratch/out" \
 	>/dev/null || fail "as JSON: $(jq -c . "$scratch/out")"
+
+expect_refusal 'world-size' calibrate --world-size 1
+expect_refusal 'no-such' calibrate --world-size 2 -o "$scratch/no-such/deep"
+: >"$scratch/a-file"
+expect_refusal '--output .*a-file: expected a folder: Not a directory' calibrate -o "$scratch/a-file"
+expect_refusal 'intra: expected shm or tcp' calibrate --intra pcie
+expect_refusal 'bind-to: expected none or core' calibrate --bind-to socket
+expect_refusal '--bind-to: expected without --from' calibrate --from x \
+	--machine y --bind-to core
+expect_refusal 'passes: expected a whole number from 1 to 9' calibrate --passes 0
+expect_refusal 'passes: expected a whole number from 1 to 9' calibrate --passes 10
+expect_refusal 'passes: expected without --from' calibrate --from x --machine y \
+	--passes 1
+RANK=0 WORLD_SIZE=2 expect_refusal 'a job has its own' calibrate --world-size 2
+
+# The constants of the machines that come with Lockstep are those that the rows
+# declared for it come to.
+expect 0 calibrate --measured -o "$scratch/machines"
+for file in "$scratch"/machines/*.yaml; do
+	cmp "$file" "$PWD/scenarios/machines/${file##*/}" ||
+		fail "${file##*/}: other constants than its rows say"
+done
+expect_refusal "nosuch: expected --measured --machine NAME" calibrate --measured nosuch
+expect_refusal 'expected a machine of which' calibrate --measured \
+	--machine gpu8-ib -o "$scratch/machines"
 
 finish

@@ -251,7 +251,7 @@ hold_traces() {
 
 	for backend in tcp mpi; do
 		expect 0 run --backend $backend --nproc-per-node 4 \
-			--trace "$scratch/$backend.json" ddp_step
+			--trace "$scratch/$backend.json" ddp_step --model mnist
 	done
 	grep -qi "\"mpi\":\"\(open mpi\|mpich\)" "$scratch/mpi.json" ||
 		fail "$LOCKSTEP_MPI: no library in the trace"

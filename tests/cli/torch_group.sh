@@ -35,13 +35,12 @@ limit=250 expect 10 run --nproc-per-node 2 tests/torch/buckets.py
 expect_err 'rank 0 called all_reduce\(sum, float32, 20200\) for bucket 0 \(layers.4.bias ... layers.2.weight, 4 parameters\) at tests/torch/buckets.py:55'
 # Who waits in C++ for a bucket's Future waits for it, and is in a deadlock
 # before any deadline; who computes does not.
-for kind in ddp static; do
-	for world in "" "--backend sim --platform star-8"; do
-		# shellcheck disable=SC2086 # words
-		expect 11 run $world --nproc-per-node 2 \
-			tests/torch/skip_backward.py $kind
-		expect_err 'rank 0 waits in all_reduce\(.* for bucket 0 .* at tests/torch/skip_backward.py:29'
-	done
+for words in "ddp" "ddp --backend sim --platform star-8" \
+	"static --backend sim --platform star-8"; do
+	read -r kind world <<<"$words"
+	# shellcheck disable=SC2086 # words
+	expect 11 run $world --nproc-per-node 2 tests/torch/skip_backward.py "$kind"
+	expect_err 'rank 0 waits in all_reduce\(.* for bucket 0 .* at tests/torch/skip_backward.py:29'
 done
 LOCKSTEP_PATIENCE=0.2 expect 0 run --nproc-per-node 2 \
 	tests/torch/skip_backward.py late
@@ -55,12 +54,11 @@ aside() { # the line that says so
 expect 11 run --nproc-per-node 2 tests/torch/aside.py left
 expect_err "rank 0 waits in all_reduce.* at tests/torch/aside.py:$(aside left)"
 # A thread in torch's own function: the line that gave it that to do.
-for world in "" "--backend sim --platform star-8"; do
-	for what in submitted started; do
-		# shellcheck disable=SC2086 # words
-		expect 10 run $world --nproc-per-node 2 tests/torch/aside.py $what
-		expect_err "rank 1 called all_reduce.* at tests/torch/aside.py:$(aside $what)"
-	done
+for words in "submitted" "started --backend sim --platform star-8"; do
+	read -r what world <<<"$words"
+	# shellcheck disable=SC2086 # words
+	expect 10 run $world --nproc-per-node 2 tests/torch/aside.py "$what"
+	expect_err "rank 1 called all_reduce.* at tests/torch/aside.py:$(aside "$what")"
 done
 # A wait for a key of torch's store has the script's line.
 for world in "--timeout 4" "--backend sim --platform star-8"; do

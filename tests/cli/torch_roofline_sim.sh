@@ -133,16 +133,10 @@ expect_err 'roofline_calls.py:[0-9]*: numbers without values are counted'
 expect_err "lockstep: .*roofline_calls.py:[0-9]*: the result of aten._unique2"
 grep -q Traceback "$scratch/err" && fail "no line alone: $(cat "$scratch/err")"
 
-# 256 GPUs, one process: the same twice. Alone it takes half a minute at most.
-for run in 1 2; do
-	limit=150 expect 0 "${sim[@]/star-8/ethernet-100g-1024}" \
-		--nproc-per-node 256 --represent 1:256 --compute roofline:h100 \
-		--trace "$scratch/trace$run" python/examples/gpt2.py --size 124M \
-		--dtype bfloat16 --batch 8 --steps 2
-	sed -n 's/.*a step takes//p' "$scratch/err" >"$scratch/out$run"
-done
-[ -s "$scratch/out1" ] || fail "no step of 256 GPUs: $(cat "$scratch/err")"
-cmp -s "$scratch/trace1" "$scratch/trace2" || fail '256 GPUs: two traces'
-cmp -s "$scratch/out1" "$scratch/out2" || fail '256 GPUs: two predictions'
+# 256 GPUs, one process: half a minute at most where it runs alone.
+limit=150 expect 0 "${sim[@]/star-8/ethernet-100g-1024}" \
+	--nproc-per-node 256 --represent 1:256 --compute roofline:h100 \
+	python/examples/gpt2.py --size 124M --dtype bfloat16 --batch 8 --steps 2
+expect_err ' a step takes [0-9.]+ ms'
 
 finish
