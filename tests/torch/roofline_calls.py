@@ -49,6 +49,13 @@ assert steps == 2 + rank
 count = torch.tensor([steps], device=here)
 dist.all_reduce(count)
 assert count.item() == 5 and (count == 5).nonzero().tolist() == [[0]]
+# One operand that is known may decide, as the length does of a generation.
+unknown = torch.randn(2048, device="cuda")[:4] > 0
+ends = torch.zeros(4, dtype=torch.bool, device="cuda") | unknown
+length = torch.full((4,), True, device="cuda")
+assert not ends.all() and (ends | length).all()
+assert (torch.ones(4, dtype=torch.long, device="cuda")
+        & ~(ends | length)).max() == 0
 
 # Experts: tokens are spread evenly, and splits exchanged.
 tokens = torch.randn(1024, 2, device="cuda")

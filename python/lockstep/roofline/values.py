@@ -26,6 +26,11 @@ def is_small(tensor):
     )
 
 
+# What one operand makes of the result, whatever the others are.
+DECIDES = {"bitwise_or": True, "logical_or": True,
+           "bitwise_and": False, "logical_and": False}  # fmt: skip
+
+
 def default_of(dtype):
     """What a tensor without values is taken to hold."""
     if dtype == torch.bool:
@@ -70,6 +75,9 @@ class Values:
         real = None
         if self.are_known(inputs) and all(map(is_small, made)):
             real = self.compute(info, func, args, kwargs)
+        elif len(made) == 1 and self.is_decided(info.name, inputs, made[0]):
+            real = [torch.full(made[0].shape, DECIDES[info.name],
+                               dtype=made[0].dtype)]
         if real is None:
             for number, name in info.writes:
                 written = args[number:number + 1] or (kwargs.get(name),)
@@ -80,6 +88,16 @@ class Values:
         for tensor, value in zip(made, real):
             if not self.entry(tensor).known:
                 self.keep(tensor, value)
+
+    def is_decided(self, name, inputs, made):
+        """Whether one operand is known, and so decides the result: of the
+        criteria by which a generation ends, one is its length."""
+        if name not in DECIDES or not is_small(made):
+            return False
+        known = [self.real(t).bool() for t in inputs if self.entry(t).known]
+        if DECIDES[name]:
+            return made.dtype == torch.bool and any(t.all() for t in known)
+        return any(not t.any() for t in known)
 
     def compute(self, info, func, args, kwargs):
         try:
