@@ -172,16 +172,24 @@ static enum dist_error read_tokens(const char *text, double *tokens,
 	return DIST_OK;
 }
 
+static bool is_amd(const char *gpu)
+{
+	return dist__begins(gpu, "MI");
+}
+
 static enum dist_error find_profile(struct llm_question *question,
 				    struct dist_message *message)
 {
 	const char *name = question->request->profile;
+	const char *gpu = question->other_gpu ? question->device.name
+					      : question->room.machine.gpu;
 
 	if (!name)
-		name = usual_profile(question->other_gpu
-					     ? question->device.name
-					     : question->room.machine.gpu,
-				     2, DIST__FIDELITY_FORMULA);
+		name = usual_profile(gpu, 2, DIST__FIDELITY_FORMULA);
+	/* RCCL is NCCL's for AMD (github.com/ROCm/rccl); steps of its GPUs are
+	 * validated so. */
+	if (!name && is_amd(gpu))
+		name = "nccl";
 	if (!name)
 		return DIST_OK;
 	snprintf(question->profile_name, sizeof question->profile_name, "%s",
@@ -393,15 +401,17 @@ static enum dist_error rewire(const struct llm_question *question,
  * Infinity Fabric of a node is as slow. */
 #define PCIE_BPS 64e9
 
-/* The links of a GPU that the machine has not: its own. */
+/* The links of a GPU that the machine has not: its own. Those of AMD's join
+ * each two GPUs, without switches. */
 static void change_gpu(const struct llm_device *device, struct fabric *fabric)
 {
 	snprintf(fabric->gpu, sizeof fabric->gpu, "%s", device->name);
 	fabric->intra_Bps = device->link_Bps;
 	if (fabric->intra == FABRIC_NVLINK || fabric->intra == FABRIC_PCIE ||
 	    fabric->intra == FABRIC_NVSWITCH)
-		fabric->intra = device->link_Bps > PCIE_BPS ? FABRIC_NVSWITCH
-							    : FABRIC_PCIE;
+		fabric->intra = device->link_Bps <= PCIE_BPS ? FABRIC_PCIE
+				: is_amd(device->name)       ? FABRIC_NVLINK
+							     : FABRIC_NVSWITCH;
 }
 
 enum dist_error llm_question_fabric(const struct llm_question *question,

@@ -10,6 +10,7 @@
 
 #include "base/refuse.h"
 #include "model/library/library.h"
+#include "model/llm/links.h"
 
 /* Where time goes. */
 struct spent {
@@ -65,39 +66,6 @@ static void add(struct spent *to, const struct spent *more, double times)
 }
 
 /* ---- calls ------------------------------------------------------------- */
-
-/* What joins the ranks of one axis: its share of the cards that all groups like
- * it use at once, and without NVLink of what joins the two sockets. */
-static void init_axis(struct maker *m, enum llm_axis axis)
-{
-	struct fabric *fabric = &m->fabrics[axis];
-	struct llm_group group = llm_layout_group(
-		m->layout, axis, m->cluster->fabric->node_ranks);
-	double Bps;
-
-	*fabric = *m->cluster->fabric;
-	m->groups[axis] = group;
-	if (group.node_ranks < 1)
-		m->groups[axis].node_ranks = group.node_ranks = 1;
-	fabric->node_ranks =
-		group.node_ranks < group.ranks ? group.node_ranks : group.ranks;
-	fabric->nodes = (group.ranks + group.node_ranks - 1) / group.node_ranks;
-	if (group.sharers > 1 && fabric->cards > 0) {
-		Bps = fabric->cards * fabric->card_Bps / group.sharers;
-		fabric->cards = fabric->cards / group.sharers;
-		if (fabric->cards < 1)
-			fabric->cards = 1;
-		fabric->card_Bps = Bps / fabric->cards;
-	}
-	if (fabric->intra == FABRIC_PCIE && group.node_ranks > 1 &&
-	    (group.node_ranks - 1) * group.stride >=
-		    m->cluster->fabric->node_ranks / 2)
-		fabric->intra_Bps = fmin(fabric->intra_Bps,
-					 FABRIC_SOCKET_BPS / group.sharers);
-	fabric->socket_Bps = 0;
-	if (fabric->node_ranks == 1)
-		fabric->intra = FABRIC_ALONE;
-}
 
 /* The time of a call alone on its links. What a ring of context parallelism
  * sends, and one stage to the next, is what an all-gather of them sends. */
@@ -771,7 +739,8 @@ enum dist_error llm_step(struct llm_answer *answer, const struct llm_work *work,
 				    "and its host's memory is not known",
 				    cluster->device->name);
 	for (int a = 0; a < LLM_AXES; a++)
-		init_axis(&m, (enum llm_axis)a);
+		m.groups[a] = llm_axis_links(&m.fabrics[a], cluster->fabric,
+					     m.layout, (enum llm_axis)a);
 	for (int k = 0; k < LLM_LAYER_KINDS; k++)
 		make_layer(&m, &layers[k], k);
 	for (int s = 0; s < work->layout.pp; s++) {

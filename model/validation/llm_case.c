@@ -115,7 +115,9 @@ static void fill_machine(struct llm_case *made)
 	fabric->node_ranks = domain;
 	fabric->nodes = (row->gpus + domain - 1) / domain;
 	snprintf(fabric->gpu, sizeof fabric->gpu, "%s", row->gpu);
-	fabric->intra = has(row->gpu, "PCIe") ? FABRIC_PCIE : FABRIC_NVSWITCH;
+	fabric->intra = has(row->gpu, "PCIe")          ? FABRIC_PCIE
+			: dist__begins(row->gpu, "MI") ? FABRIC_NVLINK
+						       : FABRIC_NVSWITCH;
 	snprintf(fabric->transport, sizeof fabric->transport, "%s",
 		 row->transport ? row->transport : "ib");
 	fabric->cards = cards;

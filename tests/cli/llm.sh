@@ -418,6 +418,15 @@ expect_refusal '--resume: .*kept has answers to another question' "${few[@]}" --
 expect_refusal '--topology: expected with --confirm' "${few[@]}" --topology fat-tree:4x2
 expect_refusal '--resume: expected with --confirm' "${few[@]}" --resume "$scratch/kept"
 
+# Links between pairs of GPUs join a group of two by one, of eight by seven; AMD's
+# library is NCCL's.
+for machine in azure-ndmi300xv5 'hgx-h100-400g --gpu MI300X'; do
+	# shellcheck disable=SC2086 # options
+	expect 0 predict --model llama3-8b --machine $machine --world-size 8 --tp 2,8 --json
+	holds '[.rows[].breakdown_ms.exposed_tp] | .[0] > 3 * .[1]' "links of $machine"
+	expect_out '"profile": "nccl"'
+done
+
 # ---- sweep -------------------------------------------------------------------
 cat >"$scratch/study.yaml" <<-'END'
 	title: Llama 3 8B
