@@ -62,6 +62,8 @@ int command_explore(int argc, const char **argv)
 	char bounds[128];
 	int status;
 
+	if (argc > 1 && dist__begins(argv[1], "--model"))
+		return refuse_model("explore", "a program to run");
 	if (run_options_read(argc, argv, &manual_explore, &line, &plan,
 			     &status)) {
 		/* What the options ask for, for dist_launch(). What is asked

@@ -26,3 +26,12 @@ int out_of_memory(const char *command)
 	(void)refuse(command, "out of memory");
 	return DIST_EXIT_INTERNAL;
 }
+
+int refuse_model(const char *command, const char *expected)
+{
+	return refuse(command,
+		      "--model: expected %s; lockstep predict compares models, "
+		      "layouts and numbers of GPUs, --tp 1,2 --world-size "
+		      "64,128, and lockstep plan searches for the layout",
+		      expected);
+}

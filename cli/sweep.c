@@ -622,6 +622,8 @@ int command_sweep(int argc, const char **argv)
 		.jobs = pool_cores(), .number = 1, .parts = 1};
 	int status;
 
+	if (option_peek(argc, argv, "model"))
+		return refuse_model("sweep", "a study, FILE.yaml, that has it");
 	if (!arguments_parse(&manual_sweep, &argc, argv, &line, &status))
 		return status;
 	line.word = argv[1];

@@ -428,6 +428,9 @@ for machine in azure-ndmi300xv5 'hgx-h100-400g --gpu MI300X'; do
 done
 
 # ---- sweep -------------------------------------------------------------------
+expect_refusal 'sweep: --model: expected a study.*predict compares.*plan searches' \
+	sweep --model llama3-8b --tp 1,2
+expect_refusal 'explore: --model: expected a program' explore --model llama3-8b
 cat >"$scratch/study.yaml" <<-'END'
 	title: Llama 3 8B
 	predict: {model: llama3-8b, machine: hgx-h100-400g, world-size: 64}
