@@ -34,6 +34,7 @@ static const struct tsv_field fields[] = {
 	{FIELD(value_read_count, vpp)},
 	{FIELD(value_read_count, cp)},
 	{FIELD(value_read_count, ep)},
+	{FIELD(value_read_count, etp)},
 	{FIELD(dist__tsv_text, schedule)},
 	{FIELD(dist__tsv_text, shard)},
 	{FIELD(value_read_count, shard_ranks)},

@@ -27,7 +27,7 @@ struct llm_row {
 	const char *task; /* "pretrain", "sft", "lora" */
 	const char *precision;
 	int seq, batch, micro_batch;
-	int tp, pp, vpp, cp, ep;
+	int tp, pp, vpp, cp, ep, etp;
 	const char *schedule;
 	const char *shard; /* "ddp", "zero1", "fsdp", "hsdp" */
 	int shard_ranks;

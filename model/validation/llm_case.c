@@ -308,8 +308,8 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	    dist__begins(row->framework, "InternEvo") ||
 	    (tuned && !dist__begins(row->version, "20")))
 		l->gradient_bytes = 2;
-	if (experts && !dist__begins(row->id, "dgxc"))
-		l->etp = 1;
+	if (experts)
+		l->etp = row->etp ? row->etp : 1;
 	if (dist__begins(row->framework, "llm-foundry"))
 		l->gradient_bytes = has(row->overlap, "pure") ? 2 : 4;
 	l->schedule =
