@@ -286,8 +286,12 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	l->overlap_tp = !experts && l->tp > 1 &&
 			(has(row->overlap, "asyncTP") ||
 			 has(row->overlap, "TP and PP") || tuned);
-	l->overlap_ep = has(row->overlap, "EP overlap on") ||
-			(!row->overlap && recipe && has(recipe->overlap, "ep"));
+	/* Recipes are of one release: of others' layouts not all can overlap
+	 * exchanges. */
+	l->overlap_ep =
+		has(row->overlap, "EP overlap on") ||
+		(!row->overlap && recipe && has(recipe->overlap, "ep") &&
+		 (l->pp == 1 || l->vpp > 1));
 	l->fused_experts = made->software == LLM_GRAPHED;
 	l->plain_exchange = !has(row->remark, "DeepEP") &&
 			    !has(row->overlap, "HybridEP") &&
