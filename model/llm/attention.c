@@ -116,17 +116,30 @@ static double score_flops(const struct llm_slice *s, const struct attention *a)
 	       s->keys;
 }
 
-/* Queries and keys are read and written. */
+#define FLOAT_BYTES 4
+
+/* Queries and keys are read and written. As complex numbers (torchtitan,
+ * torchtitan/models/llama/model.py, apply_rotary_emb) they are first cast and
+ * at last cast back, which no compiler fuses with the product between; backward
+ * the same. Keys and values that several heads share are copied for each
+ * (repeat_kv), and backward their gradients summed. */
 static void add_rope(const struct llm_slice *s, const struct attention *a,
 		     struct llm_piece *piece)
 {
 	const struct llm_architecture *m = s->model;
 	double width = a->latent ? m->heads * (a->qk + a->qk)
 				 : (m->heads + m->kv_heads) * a->qk;
+	double bytes = 2 * s->element;
 
+	if (s->layout->copied_heads)
+		bytes += 4 * FLOAT_BYTES;
 	if (m->positions == 0)
+		llm_elementwise(s, piece, s->tokens * width / s->tp * bytes, 2);
+	if (s->layout->copied_heads && m->kv_heads < m->heads)
 		llm_elementwise(s, piece,
-				2 * s->tokens * width / s->tp * s->element, 2);
+				s->tokens * 2 * (m->kv_heads + m->heads) *
+					a->qk / s->tp * s->element,
+				2);
 }
 
 /* Keys and values of all of the sequence, or around the ring. */

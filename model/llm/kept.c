@@ -30,11 +30,13 @@ static double scores_kept(const struct llm_slice *s)
 static double heads_kept(const struct llm_slice *s)
 {
 	const struct llm_architecture *m = s->model;
+	const double heads_of_keys =
+		s->layout->copied_heads ? m->heads : m->kv_heads;
 	double heads = m->heads / s->tp;
 	const double shared = s->own / s->tokens; /* latents of the sequence */
 
 	if (m->kv_rank == 0)
-		return s->element * (heads + 2.0 * m->kv_heads / s->tp) *
+		return s->element * (heads + 2 * heads_of_keys / s->tp) *
 		       m->head_dim;
 	if (llm_again(s, LLM_MODULE_HEADS))
 		heads = 0;

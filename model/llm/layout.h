@@ -104,6 +104,9 @@ struct llm_layout {
 	bool fused_kernels;  /* the gate's multiplication and the loss are
 				fused: by compilers and Transformer Engine, not
 				by eager PyTorch */
+	bool copied_heads; /* heads are turned as complex numbers of 32 bits, in
+			      kernels of their own, and keys and values copied
+			      for each head of queries: torchtitan */
 	bool cast_norms;   /* norms take a copy of their input in 32 bits, which
 			      a kernel of its own makes: InternEvo */
 	bool fused_loss;   /* one kernel makes the loss of logits, one their

@@ -390,8 +390,8 @@ static void fill_states(struct llm_case *made)
 		l->copy_bytes = 2;
 		l->fused_kernels = false;
 	}
-	if (dist__begins(row->framework, "torchtitan") &&
-	    dist__begins(row->overlap, "eager"))
+	l->copied_heads = dist__begins(row->framework, "torchtitan");
+	if (l->copied_heads && dist__begins(row->overlap, "eager"))
 		l->fused_kernels = false;
 	if (dist__begins(row->framework, "llm-foundry") ||
 	    dist__begins(row->framework, "llmq"))

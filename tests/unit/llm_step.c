@@ -462,6 +462,26 @@ Test(llm_step, eager_biases_of_experts_pass_through_memory)
 	cr_assert_float_eq((row_bytes() - without) / s.model.hidden, 0, 1);
 }
 
+/* Of 32 heads of queries and 8 of keys turning takes 16 bytes an element more,
+ * each way; 8 heads are read and 32 written, of keys and of values, and back.
+ */
+Test(llm_step, heads_are_cast_and_copied)
+{
+	const double bytes = 2 * (40 * 16 + 2 * 40 * 2) * 128;
+	double plain, rate, got;
+
+	set_up("Llama-3-8B", 8);
+	plain = answer().breakdown.compute_ns[LLM_ELEMENTWISE];
+	s.layout.copied_heads = true;
+	got = answer().breakdown.compute_ns[LLM_ELEMENTWISE] - plain;
+	rate = s.device.memory_Bps * s.device.copy_share *
+	       llm_pace_of(&s.device, LLM_BF16).memory;
+	got *= rate / 1e9 / s.model.layers / s.layout.seq /
+	       llm_micro_batches(&s.layout);
+	cr_assert(got > bytes && got < 1.1 * bytes, "%g bytes, not %g", got,
+		  bytes);
+}
+
 /* Tokens that came once to a rank are put in order once: four copies less, each
  * read and written. */
 Test(llm_step, a_plain_exchange_sorts_twice)
