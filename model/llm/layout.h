@@ -130,6 +130,9 @@ struct llm_layout {
 	bool overlap_p2p;   /* pipeline messages overlap with computing */
 	bool overlap_ep;    /* exchanges of tokens overlap with another
 			       micro-batch's computing */
+	bool even_experts;  /* experts take as many tokens each, those beyond
+				 are dropped: the host needs no counts of them
+				 to launch what follows */
 	double imbalance;   /* tokens of the fullest expert rank divided by the
 			       mean; 1: balanced */
 	bool lora;          /* LoRA: base weights are frozen */

@@ -296,7 +296,8 @@ static void add_fsdp(struct maker *m, struct layer *layer)
 /* Of a layer's kernels, those of forward. */
 #define FORWARD_SHARE (1.0 / 3)
 
-/* A processor launches kernel by kernel: no layer is faster. Of graphs and
+/* A processor launches kernel by kernel: no layer is faster. Of experts it
+ * waits for how many tokens each has, unless all have as many. Of graphs and
  * compiled code it launches a twentieth (launch_ms of torch-steps-h100.tsv).
  * Latents, shared experts, calls of tp and cp and attention in parts are more
  * to launch. */
@@ -308,10 +309,11 @@ static void add_host(const struct maker *m, struct layer *layer, int kind)
 			  (has_experts(kind) && m->work->model.shared_ffn) +
 			  (l->tp > 1) + (l->cp > 1) +
 			  (l->attention == LLM_UNFUSED);
-	double least = (1 + m->cluster->remade * FORWARD_SHARE) *
-		       (m->known[has_experts(kind) ? LLM_HOST_EXPERT_NS
-						   : LLM_HOST_DENSE_NS] +
-			parts * m->known[LLM_HOST_PART_NS]);
+	const bool waits = has_experts(kind) && !l->even_experts;
+	double least =
+		(1 + m->cluster->remade * FORWARD_SHARE) *
+		(m->known[waits ? LLM_HOST_EXPERT_NS : LLM_HOST_DENSE_NS] +
+		 parts * m->known[LLM_HOST_PART_NS]);
 	double more = least - total(&layer->forward) - total(&layer->backward);
 
 	if (!is_layer(kind) || software == LLM_GRAPHED ||

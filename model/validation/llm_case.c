@@ -293,6 +293,7 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 		(!row->overlap && recipe && has(recipe->overlap, "ep") &&
 		 (l->pp == 1 || l->vpp > 1));
 	l->fused_experts = made->software == LLM_GRAPHED;
+	l->even_experts = has(row->remark, "tokendrop");
 	l->plain_exchange = !has(row->remark, "DeepEP") &&
 			    !has(row->overlap, "HybridEP") &&
 			    !(recipe && (is(recipe->dispatcher, "hybridep") ||
