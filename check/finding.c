@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "check/chain.h"
-#include "check/dependence.h"
 #include "check/message.h"
 #include "check/refusal.h"
+#include "check/sides.h"
 
 /* Lines that ranks may have besides the one that they are in. */
 #define MOST_LINES 8
@@ -234,45 +234,33 @@ static void add_awaited(struct check_finding *f,
 			add(f, rank, place_of(f, rank), culprit);
 }
 
-static bool has_come(const struct check_finding *f,
-		     const struct check_call *call, uint32_t rank)
-{
-	return check_collectives(&f->board->slots[rank], call->group_id,
-				 call->generation) > call->index;
-}
-
-/* A cycle may have a collective that only waits for the others because of the
- * library or the size of its messages. Then the smaller side of its group is at
- * fault: those that have called it, or those that have not. Adds that side;
- * false: there is no such collective in the cycle behind cohort, or the sides
- * are equal. */
+/* Where a cycle has a call of which one side alone may be wrong, the smaller
+ * one is: those that have come to it, or those that have not. Adds that side;
+ * false: there is no such call in the cycle behind cohort, or the sides are
+ * equal. */
 static bool add_aside(struct check_finding *f,
 		      const struct check_cohort *cohort)
 {
-	for (uint32_t i = 0; i < check_chain_length(&f->picture); i++) {
-		const struct check_group *group = cohort->group;
-		const struct check_call *call = cohort->call;
-		uint32_t came = 0;
+	const struct check_picture *p = &f->picture;
+	uint32_t num[] = {0, 0, 0}, i = 0;
+	enum check_side smaller;
 
-		if (!cohort->serving && call && call->tag < 0 && group &&
-		    !check_needs_others(f->board, cohort->first, call)) {
-			for (uint32_t j = 0; j < group->num_members; j++)
-				came += has_come(f, call,
-						 check_group_member(group, j));
-			for (uint32_t j = 0; 2 * came != group->num_members &&
-					     j < group->num_members;
-			     j++) {
-				uint32_t rank = check_group_member(group, j);
-
-				if (has_come(f, call, rank) ==
-				    (2 * came < group->num_members))
-					add(f, rank, place_of(f, rank), true);
-			}
-			return 2 * came != group->num_members;
-		}
-		cohort = check_chain_next(&f->picture, cohort).cohort;
+	for (; !check_has_sides(p, cohort); i++) {
+		if (i == check_chain_length(p))
+			return false;
+		cohort = check_chain_next(p, cohort).cohort;
 	}
-	return false;
+	for (uint32_t rank = 0; rank < p->world_size; rank++)
+		num[check_side_of(p, cohort, rank)]++;
+	if (num[CHECK_SIDE_CAME] == num[CHECK_SIDE_MISSING])
+		return false;
+	smaller = num[CHECK_SIDE_CAME] < num[CHECK_SIDE_MISSING]
+			  ? CHECK_SIDE_CAME
+			  : CHECK_SIDE_MISSING;
+	for (uint32_t rank = 0; rank < p->world_size; rank++)
+		if (check_side_of(p, cohort, rank) == smaller)
+			add(f, rank, place_of(f, rank), true);
+	return true;
 }
 
 /* Walks along the chain from start. Returns the last cohort that waits in it;
@@ -368,8 +356,11 @@ static bool is_cut_off(const struct check_finding *f, uint32_t rank)
 	       has_gone(f, (uint32_t)cohort->call->peer_rank);
 }
 
-static void find_smaller_side(struct check_finding *f)
+/* Who left without a shutdown is at fault, however many wait in one. */
+static void find_smaller_side(struct check_finding *f,
+			      const struct check_cohort *last)
 {
+	bool must_come = check_is_in_shutdown(last);
 	uint32_t gone = 0, stuck = 0, n = f->picture.world_size;
 
 	for (uint32_t rank = 0; rank < n; rank++) {
@@ -383,7 +374,8 @@ static void find_smaller_side(struct check_finding *f)
 	for (int culprits = 1; culprits >= 0; culprits--)
 		for (uint32_t rank = 0; rank < n; rank++) {
 			bool went = has_gone(f, rank);
-			bool odd = went ? gone <= stuck : stuck <= gone;
+			bool odd = went ? must_come || gone <= stuck
+					: !must_come && stuck <= gone;
 
 			if ((went || misses_some(f, cohort_of(f, rank))) &&
 			    odd == culprits)
@@ -408,7 +400,8 @@ static void find_stuck(struct check_finding *f)
 	add_end(f, &f->miss.recv);
 	last = walk(f, f->start);
 	if (last &&
-	    (last->wait || (last->call && check_is_message(last->call))) &&
+	    (last->wait ? !check_is_in_shutdown(last)
+			: last->call && check_is_message(last->call)) &&
 	    !missed) {
 		/* Both ends of a message that last waits with and that will
 		 * never come. */
@@ -421,7 +414,7 @@ static void find_stuck(struct check_finding *f)
 		if (gone.cohort)
 			add(f, gone.rank, place_of(f, gone.rank), true);
 	} else if (last && !missed)
-		find_smaller_side(f);
+		find_smaller_side(f, last);
 	/* Nobody is left but those who wait for a key. */
 	all = last && last->call && last->call->tag == CHECK_TAG_STORE &&
 	      check_next_awaited(&f->picture, last, 0) == f->picture.world_size;

@@ -332,3 +332,31 @@ enum dist_error spins_in_a_function(struct job *job)
 		try(dist_rpc_sync(rpc, &of, NULL));
 	return dist_rpc_shutdown(rpc, true);
 }
+
+static const struct dist_rpc_entry push_only[] = {{"push", push, NULL}};
+
+/* Nobody calls it, so it goes home. */
+enum dist_error ends_without_a_shutdown(struct job *job)
+{
+	struct dist_rpc *rpc;
+
+	try(begin(job, push_only, 1, 0, &rpc));
+	if (at_fault(job, 2))
+		exit(0);
+	/* partner */
+	return dist_rpc_shutdown(rpc, true);
+}
+
+/* The others meet after the shutdown. */
+enum dist_error meets_before_the_shutdown(struct job *job)
+{
+	struct dist_rpc *rpc;
+
+	try(begin(job, push_only, 1, 0, &rpc));
+	if (at_fault(job, 1))
+		/* culprit */
+		try(dist_barrier(job->world, NULL));
+	/* partner */
+	try(dist_rpc_shutdown(rpc, true));
+	return at_fault(job, 1) ? DIST_OK : dist_barrier(job->world, NULL);
+}
