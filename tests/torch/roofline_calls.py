@@ -37,6 +37,11 @@ assert next(model.parameters()).device.type == "cpu"
 for layer in [*model, model]:
     fully_shard(layer, mesh=mesh)
 model(torch.ones(4, 256, device="cuda")).sum().backward()
+# What it shards moves to the GPU with its buffers, as do its inputs.
+model = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
+fully_shard(model, mesh=mesh)
+model(torch.ones(4, 4)).sum().backward()
+assert all(buffer.is_cuda for buffer in model.buffers())
 
 # Inputs of different numbers: small tensors have values that decide.
 model = DistributedDataParallel(nn.Linear(1024, 1024).to(here), [here])

@@ -9,6 +9,7 @@ from torch._decomp import decomposition_table
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.overrides import _get_current_function_mode_stack
 
+from .. import hook
 from . import answers, cuda, files
 from .calls import Calls
 
@@ -167,6 +168,23 @@ class Script:
             return module
 
         patch(torch.nn.Module, "_apply", _apply)
+
+        def prepare(fsdp):
+            states = fsdp._get_managed_states
+
+            def _get_managed_states(modules, *ignored):
+                # They are moved by .data, which only takes fake to fake.
+                for module in modules:
+                    for key, old in module._buffers.items():
+                        if type(old) is torch.Tensor and not old.is_meta:
+                            module._buffers[key] = self.mode.host_fake(old)
+                return states(modules, *ignored)
+
+            patch(fsdp, "_get_managed_states", _get_managed_states)
+
+        hook.when_imported(
+            "torch.distributed.fsdp._fully_shard._fsdp_init", prepare
+        )
 
     def install_compile(self, patch):
         names = self.mode.names
