@@ -426,31 +426,27 @@ int dist__sections_print(struct dist__section *sections, size_t num,
 	return failed;
 }
 
+/* A table as TSV below a head. */
+struct headed {
+	const struct dist__rows *table;
+	const char *head;
+};
+
+static bool print_headed(FILE *out, const void *arg)
+{
+	const struct headed *headed = arg;
+
+	fputs(headed->head ? headed->head : "", out);
+	return !dist__rows_print(headed->table, FORM_TSV, out);
+}
+
 enum dist_error dist__rows_write(struct dist__rows *table, const char *head,
 				 const char *path, struct dist_message *message)
 {
-	enum dist_error error = DIST_ERR_NO_MEMORY;
-	struct dist__output *output = NULL;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *memory = open_memstream(&text, &size);
+	const struct headed headed = {table, head};
+	enum dist_error error =
+		dist__output_write(path, print_headed, &headed, message);
 
-	snprintf(message->text, sizeof message->text, "%.300s: out of memory",
-		 path);
-	if (memory) {
-		fputs(head ? head : "", memory);
-		if (!dist__rows_print(table, FORM_TSV, memory))
-			error = DIST_OK;
-		if (fclose(memory))
-			error = DIST_ERR_NO_MEMORY;
-	}
-	if (!error)
-		error = dist__output_open(path, &output, message);
-	if (!error) {
-		dist__output_bytes(output, text, size);
-		error = dist__output_close(output, message);
-	}
-	free(text);
 	dist__rows_release(table);
 	return error;
 }

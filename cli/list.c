@@ -19,6 +19,7 @@
 #include "coll/profile.h"
 #include "lockstep/dist.h"
 #include "model/llm/kernels.h"
+#include "model/llm/work.h"
 #include "model/measured/baseline.h"
 #include "model/measured/collectives.h"
 #include "model/measured/machine.h"
@@ -187,6 +188,39 @@ static enum dist_error add_study(struct dist__rows *table, const char *name,
 		cell_copy(study.title));
 	study_release(&study);
 	return DIST_OK;
+}
+
+/* ---- language models ---------------------------------------------------- */
+
+static const char llms_columns[] =
+	"name;parameters|parameters (B);active|active "
+	"(B);layers;hidden;heads;kv_heads|kv "
+	"heads;ffn;experts;top_k|top k;source|";
+
+static int fill_llms(struct dist__rows *table)
+{
+	struct llm_architecture *models;
+	struct dist_message message;
+	size_t num;
+
+	if (llm_catalogue(&models, &num, &message))
+		return refuse("list", "%s", message.text);
+	for (size_t i = 0; i < num; i++) {
+		const struct llm_architecture *m = &models[i];
+		struct llm_parameters p;
+
+		llm_count_parameters(m, &p);
+		ADD_ROW(table, cell_copy(m->name), cell_real(p.total / 1e9),
+			cell_real(p.active / 1e9), cell_int(m->layers),
+			cell_int(m->hidden), cell_int(m->heads),
+			cell_int(m->kv_heads),
+			cell_int(m->ffn ? m->ffn : m->expert_ffn),
+			cell_int(m->experts ? m->experts : CELL_UNKNOWN),
+			cell_int(m->experts ? m->top_k : CELL_UNKNOWN),
+			cell_copy(m->source));
+	}
+	free(models);
+	return DIST_EXIT_OK;
 }
 
 /* ---- the tables of measured figures ------------------------------------ */
@@ -374,7 +408,7 @@ static const struct listing listings[] = {
 	{"algorithms", "op;name;summary;time", .fill = fill_algorithms},
 	{"models", "name;parameters;tensors;forward_gflop", .suffix = ".csv",
 	 .add = add_model},
-	{"llms", list_llms_columns, .fill = list_llms},
+	{"llms", llms_columns, .fill = fill_llms},
 	{"devices", devices_columns, .fill = fill_devices},
 	{"platforms", "name;hosts;ranks;summary", .fill = fill_platforms},
 	{"profiles", "name;library;version;source", .suffix = ".yaml",
@@ -404,6 +438,11 @@ static int listing_print(const struct listing *listing,
 	    listing->print_below(form, stdout))
 		return refuse("list", "out of memory");
 	return printed ? printed : status;
+}
+
+int list_print(const char *kind, const struct table_options *options)
+{
+	return listing_print(DIST__NAMED(listings, kind), options);
 }
 
 void list_print_names(const char *kind, FILE *out)

@@ -11,48 +11,6 @@
 #include "cli/table_option.h"
 #include "model/llm/work.h"
 
-/* ---- list --------------------------------------------------------------- */
-
-const char list_llms_columns[] = "name;parameters|parameters (B);active|active "
-				 "(B);layers;hidden;heads;kv_heads|kv "
-				 "heads;ffn;experts;top_k|top k;source|";
-
-int list_llms(struct dist__rows *table)
-{
-	struct llm_architecture *models;
-	struct dist_message message;
-	size_t num;
-
-	if (llm_catalogue(&models, &num, &message))
-		return refuse("model list", "%s", message.text);
-	for (size_t i = 0; i < num; i++) {
-		const struct llm_architecture *m = &models[i];
-		struct llm_parameters p;
-
-		llm_count_parameters(m, &p);
-		ADD_ROW(table, cell_copy(m->name), cell_real(p.total / 1e9),
-			cell_real(p.active / 1e9), cell_int(m->layers),
-			cell_int(m->hidden), cell_int(m->heads),
-			cell_int(m->kv_heads),
-			cell_int(m->ffn ? m->ffn : m->expert_ffn),
-			cell_int(m->experts ? m->experts : CELL_UNKNOWN),
-			cell_int(m->experts ? m->top_k : CELL_UNKNOWN),
-			cell_copy(m->source));
-	}
-	free(models);
-	return DIST_EXIT_OK;
-}
-
-/* The same table as `lockstep list llms`. */
-static int list(const struct table_options *options)
-{
-	struct dist__rows table = {.columns = list_llms_columns};
-	int status = list_llms(&table);
-	int printed = table_options_print(options, "lockstep model", &table);
-
-	return status ? status : printed;
-}
-
 /* ---- show --------------------------------------------------------------- */
 
 struct request {
@@ -278,7 +236,7 @@ int command_model(int argc, const char **argv)
 		return request.seq || request.precision
 			       ? refuse("model", "list: --seq, --precision: "
 						 "expected with show")
-			       : list(&request.table);
+			       : list_print("llms", &request.table);
 	if (argc == 3 && strcmp(argv[1], "show") == 0)
 		return show(&request, argv[2]);
 	return refuse("model",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/refuse.h"
+#include "cli/list.h"
 #include "cli/refuse.h"
 #include "model/cluster/clause.h"
 #include "model/cluster/machine.h"
@@ -356,7 +357,6 @@ const struct manual manual_platform = {
 int command_platform(int argc, const char **argv)
 {
 	struct table_options line = {.tsv = NULL};
-	enum dist__form form;
 	int status;
 
 	if (argc > 1 && strcmp(argv[1], "new") == 0) {
@@ -365,20 +365,10 @@ int command_platform(int argc, const char **argv)
 	}
 	if (!arguments_parse(&manual_platform, &argc, argv, &line, &status))
 		return status;
-	form = table_options_form(&line);
-	if (argc == 2 && strcmp(argv[1], "list") == 0) {
-		/* The same table as `lockstep list platforms`. */
-		const char *arguments[] = {
-			"lockstep platform list", "platforms",
-			form == FORM_JSON       ? "--json"
-			: form == FORM_MARKDOWN ? "--markdown"
-						: NULL,
-			NULL};
-
-		return command_list(form == FORM_TEXT ? 2 : 3, arguments);
-	}
+	if (argc == 2 && strcmp(argv[1], "list") == 0)
+		return list_print("platforms", &line);
 	if (argc == 3 && strcmp(argv[1], "show") == 0)
-		return show(argv[2], form);
+		return show(argv[2], table_options_form(&line));
 	return refuse("platform",
 		      "expected \"list\", \"show NAME\" or \"new ...\"");
 }

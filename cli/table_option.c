@@ -1,10 +1,9 @@
 /* table_option.c - the options of every command that prints tables. */
 #include "cli/table_option.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/refuse.h"
+#include "base/output.h"
 #include "base/terminal.h"
 #include "lockstep/dist.h"
 
@@ -64,24 +63,31 @@ void conditions_print(json_t *conditions, enum dist__form form, FILE *out)
 	json_decref(conditions);
 }
 
+/* Rows below their conditions. */
+struct answer {
+	json_t *conditions;
+	const struct dist__rows *rows;
+};
+
+static bool print_answer(FILE *out, const void *arg)
+{
+	const struct answer *answer = arg;
+	const char *name;
+	json_t *text;
+
+	json_object_foreach(answer->conditions, name, text)
+		fprintf(out, "# %s: %s\n", name, json_string_value(text));
+	return !dist__rows_print(answer->rows, FORM_TSV, out);
+}
+
 enum dist_error conditions_write(json_t *conditions, struct dist__rows *rows,
 				 const char *path, struct dist_message *message)
 {
-	enum dist_error error = DIST_ERR_NO_MEMORY;
-	const char *name;
-	char *head = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&head, &size);
-	json_t *text;
+	const struct answer answer = {conditions, rows};
+	enum dist_error error =
+		dist__output_write(path, print_answer, &answer, message);
 
-	json_object_foreach(conditions, name, text) if (out)
-		fprintf(out, "# %s: %s\n", name, json_string_value(text));
 	json_decref(conditions);
-	if (out && fclose(out) == 0)
-		error = dist__rows_write(rows, head, path, message);
-	else
-		(void)dist__refuse_as(message, error, "out of memory");
 	dist__rows_release(rows);
-	free(head);
 	return error;
 }
