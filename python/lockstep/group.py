@@ -185,6 +185,9 @@ class Group(Arguments, dist.ProcessGroup):
         if self.parent is not None:
             self.parent.subgroups.remove(self)
         self._works.clear()
+        file, line = source.here(sys._getframe(1))
+        if file:
+            self.lib.call_at(file, line)
         error = self.lib.destroy_process_group(handle)
         if error:
             raise self._error("lockstep: destroy_process_group: " +

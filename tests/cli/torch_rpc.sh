@@ -31,4 +31,17 @@ for world in "" "--backend sim --platform star-8"; do
 	expect 13 run $world --nproc-per-node 2 "$python" "$waits" leave
 	expect_err 'lost.*rank 1 exited with status 7'
 done
+# Who destroys the group before a shutdown is told where.
+cat >"$scratch/early.py" <<'END'
+import torch.distributed as dist
+import lockstep.rpc as rpc
+dist.init_process_group("lockstep")
+rpc.init_rpc("worker%d" % dist.get_rank())
+if dist.get_rank() == 1:
+    dist.destroy_process_group()
+rpc.shutdown()
+END
+expect 19 run --nproc-per-node 2 "$python" "$scratch/early.py"
+expect_err 'invalid call: rank 1 called destroy at .*early\.py:6, which was refused'
+
 finish
