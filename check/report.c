@@ -14,6 +14,7 @@
 #include "check/refusal.h"
 #include "check/remote_wait.h"
 #include "check/rendezvous_failure.h"
+#include "check/stored.h"
 
 /* Lines of a table before it is cut, with a count of the rest. */
 #define MOST_LINES  24
@@ -154,50 +155,6 @@ static void report_groups(struct check_lines *lines,
 	if (found > MOST_GROUPS)
 		fprintf(check_line(lines, 1), "and %u other groups",
 			found - MOST_GROUPS);
-}
-
-struct storing {
-	const struct check_board *board;
-	const struct check_stored *like;
-};
-
-/* Whether rank stored as much as another one, at the same place. */
-static bool stores_like(const void *arg, uint32_t rank)
-{
-	const struct storing *storing = arg;
-	const struct check_stored *own = &storing->board->slots[rank].stored;
-
-	return own->count == storing->like->count &&
-	       strcmp(own->key, storing->like->key) == 0 &&
-	       check_same_site(&own->site, &storing->like->site);
-}
-
-/* Who stored how much, where ranks wait for a key. */
-static void report_stored(struct check_lines *lines,
-			  const struct check_picture *p)
-{
-	struct storing storing = {.board = p->board};
-	uint32_t num = 0;
-	bool awaited = false;
-
-	for (uint32_t i = 0; i < p->num_cohorts; i++)
-		awaited |= p->cohorts[i].waiting && p->cohorts[i].call &&
-			   p->cohorts[i].call->tag == CHECK_TAG_STORE;
-	for (uint32_t rank = 0; awaited && rank < p->world_size; rank++) {
-		FILE *out;
-
-		storing.like = &p->board->slots[rank].stored;
-		if (storing.like->count == 0 || num == MOST_GROUPS ||
-		    check_any_below(rank, stores_like, &storing))
-			continue;
-		num++;
-		out = check_line(lines, 1);
-		check_print_ranks(out, p->world_size, stores_like, &storing);
-		fprintf(out, " stored %u value%s, the last under \"%s\" at ",
-			storing.like->count, storing.like->count > 1 ? "s" : "",
-			storing.like->key);
-		check_print_site(out, &storing.like->site);
-	}
 }
 
 struct waiting {
@@ -681,7 +638,8 @@ static void report_waits(struct check_lines *lines,
 
 	report_states(lines, p);
 	report_groups(lines, p, f->start);
-	report_stored(lines, p);
+	check_report_stored(lines, p);
+	check_report_polls(lines, p, f->facts->now_ns);
 	check_report_servings(lines, p, f->facts->now_ns);
 	if (stuck)
 		print_chain(check_line(lines, 1), p, f->start);

@@ -33,12 +33,23 @@ static bool on_no_side(const void *arg, uint32_t rank)
 	       !on_side(&sides[0], rank) && !on_side(&sides[1], rank);
 }
 
+/* Whether a is a message by which a members-only group is made, and b another
+ * of the same: to the program they are one call. */
+static bool is_same_new_group(const struct check_call *a,
+			      const struct check_call *b)
+{
+	return b && a->tag == CHECK_TAG_GROUPS && b->tag == CHECK_TAG_GROUPS &&
+	       check_same_place(a, b) &&
+	       strcmp(a->terms_text, b->terms_text) == 0;
+}
+
 static void report_history(struct check_lines *lines,
 			   const struct check_board *board, uint32_t rank,
 			   uint32_t last)
 {
 	enum { BEFORE = 3 };
 	uint32_t from = last > BEFORE ? last - BEFORE : 1;
+	const struct check_call *before = NULL;
 	FILE *out;
 
 	if (last <= 1)
@@ -49,10 +60,11 @@ static void report_history(struct check_lines *lines,
 		const struct check_call *call =
 			check_call_find(&board->slots[rank], n);
 
-		if (!call)
+		if (!call || is_same_new_group(call, before))
 			continue;
-		fputs(n == from ? " " : ", then ", out);
+		fputs(before ? ", then " : " ", out);
 		check_print_call_in_place(out, call);
+		before = call;
 	}
 }
 

@@ -552,3 +552,25 @@ Test(verdict, each_kind_has_its_exit_status)
 		cr_expect_eq(check_exit_status(&verdict), statuses[i][1]);
 	}
 }
+
+Test(verdict, a_status_says_who_asks_for_a_key_again_and_again)
+{
+	const struct check_site site = {.file = "a.c", .line = 7};
+	const struct check_verdict status = {CHECK_STATUS, -1};
+	const struct check_facts facts = {.now_ns = 9000000000,
+					  .lost_rank = -1};
+	struct check_board *board = board_of(3);
+	char *text;
+
+	board_block(board, 0, "barrier", -1, -1, 6);
+	for (int64_t second = 5; second < 9; second++)
+		for (int rank = 1; rank < 3; rank++)
+			check_poll(&board->slots[rank], "ready",
+				   second * 1000000000, &site);
+	text = board_report(board, &facts, &status);
+	cr_expect(strstr(text, "  ranks 1-2 (2) ask for key \"ready\" again "
+			       "and again at a.c:7"),
+		  "%s", text);
+	free(text);
+	free(board);
+}

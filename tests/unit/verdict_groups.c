@@ -323,3 +323,25 @@ Test(verdict_groups, a_wrong_group_among_many_is_found)
 	}
 	board_expect_end(board_of_askers(200, 0), CHECK_FINE, BOARD_ANY, NULL);
 }
+
+Test(verdict_groups, a_group_that_its_members_made_is_one_call)
+{
+	struct check_board *board = board_of(3);
+
+	for (int peer = 1; peer < 3; peer++)
+		check_end(&board->slots[0],
+			  board_add(board, 0, "send", 5,
+				    (struct check_call){
+					    .peer = peer,
+					    .peer_rank = peer,
+					    .tag = CHECK_TAG_GROUPS,
+					    .terms_text = "a: ranks 0-2"}),
+			  0, 1);
+	board_block(board, 0, "barrier", -1, -1, 6);
+	board_block(board, 1, "broadcast", 0, -1, 7);
+	board_block(board, 2, "broadcast", 0, -1, 7);
+	board_expect(board, &board_usual, CHECK_MISMATCH, BOARD_ANY,
+		     "before it, rank 0 called new_group(a: ranks 0-2, members "
+		     "only, with rank 1) of group default at prog.c:5\n",
+		     "!with rank 2", NULL);
+}
