@@ -53,7 +53,7 @@ static void expect_equal(double alone_ms, double bucket_cap_mb,
 
 	workload_arguments_init(&arguments, "ddp_step");
 	arguments.rate = (struct schedule_rate){
-		.batch = 1, .flops = 1, .step_ms = alone_ms, .job = job};
+		.batch = 1, .step_ms = alone_ms, .job = job};
 	arguments.bucket_cap_mb = bucket_cap_mb;
 	okay_or(workload_setup_init(&setup, &workload_ddp_step, &arguments, "",
 				    &refusal),
