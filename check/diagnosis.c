@@ -194,6 +194,8 @@ struct check_verdict check_diagnose(struct check_diagnosis *d)
 		return judge(d);
 	ends = ends_of(d->board);
 	find_cause(&d->cause, &ends);
+	if (ends.stricken >= 0)
+		d->board->slots[ends.stricken].state = CHECK_RANK_LOST;
 	if (d->cause.weight == 0 && !ends.all_finished) {
 		/* Nobody has to fail for it to be known that they disagree, or
 		 * spoilt their memory. */

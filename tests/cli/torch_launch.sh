@@ -98,6 +98,7 @@ for start in fork spawn; do
 		"$scratch/file-$start"
 	expect_err '^lockstep: rank lost: rank 1 ended by an error of its own'
 	expect_err '^  it was in work at .*/own.py:8$'
+	expect_err '^  rank 1 is lost; no call yet'
 done
 
 finish

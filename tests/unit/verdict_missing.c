@@ -241,6 +241,7 @@ Test(verdict_missing, who_ended_ranks_of_its_own_is_not_guessed)
 	cr_expect(check_diagnose(&diagnosis).kind == CHECK_LOST);
 	cr_expect(diagnosis.facts.lost_rank == 2);
 	cr_expect(diagnosis.facts.lost_at.site.line == 20);
+	cr_expect(board->slots[2].state == CHECK_RANK_LOST);
 	board->slots[2].crash.site.file[0] = '\0';
 	diagnosis.cause.weight = 0;
 	board->slots[2].state = CHECK_RANK_FINISHED;
