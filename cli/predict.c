@@ -17,6 +17,10 @@ static enum dist_error read_request(const struct predict_options *line,
 				    struct prediction_request *request,
 				    struct dist__refusal *refusal)
 {
+	const char *of_machine = line->ranks_per_node ? "ranks-per-node"
+				 : line->uncalibrated ? "uncalibrated"
+				 : line->llm.topology ? "topology"
+						      : NULL;
 	enum dist_error error;
 
 	request->platform = line->platform;
@@ -33,11 +37,10 @@ static enum dist_error read_request(const struct predict_options *line,
 			&refusal->message,
 			"expected one of --platform and --machine; see "
 			"lockstep list platforms, lockstep list machines");
-	if (!line->machine &&
-	    (line->ranks_per_node || line->uncalibrated || request->topology))
-		return dist__refuse(&refusal->message,
-				    "--ranks-per-node, --topology, "
-				    "--uncalibrated: expected with --machine");
+	if (!line->machine && of_machine)
+		return dist__refuse_option(refusal, of_machine,
+					   "--%s: expected with --machine",
+					   of_machine);
 	if (!dist__fidelity_parse(&request->fidelity, line->fidelity))
 		return dist__refuse_option(
 			refusal, "fidelity",
