@@ -350,6 +350,8 @@ enum dist_error dist__works_wait(struct dist_group *group)
 		dist__work_end(work);
 		if (work->freed)
 			settle(work, NULL);
+		else if (work->op.error)
+			report_end(work, false);
 		if (!error && !failed)
 			error = work->op.error;
 	}

@@ -283,6 +283,21 @@ enum dist_error leaves_before_one_has_come(struct job *job)
 	return dist_barrier(job->world, NULL);
 }
 
+/* Has no gradients; the others began their sum, and end without waiting. */
+enum dist_error leaves_a_sum_begun(struct job *job)
+{
+	float *x = keep(job, 4 * sizeof *x);
+	struct dist_work *work;
+
+	if (at_fault(job, 1))
+		return DIST_OK;
+	/* partner */
+	try(dist_all_reduce(job->world, dist_tensor(x, 4, DIST_FLOAT32),
+			    DIST_SUM, &work));
+	try(dist_compute(job->world, 100000000, "save"));
+	return job->wrong ? DIST_OK : end(work);
+}
+
 /* Has a batch more, while one of those that have not saves. */
 enum dist_error goes_on_while_one_saves(struct job *job)
 {
