@@ -71,7 +71,7 @@ void dist__spelling_offer(struct dist__spelling *near, const char *name,
 	memcpy(copy, name, len);
 	copy[len] = '\0';
 	distance = is_part(near->word, copy)
-			   ? 1
+			   ? 0
 			   : dist__spelling_distance(near->word, copy);
 	if (distance >= near->distance || distance >= (len + 1) / 2)
 		return;

@@ -31,7 +31,7 @@ size_t dist__spelling_distance(const char *a, const char *b);
 struct dist__spelling dist__spelling_of(const char *word);
 
 /* dist__spelling_offer stores name, of len bytes, if it is nearer than earlier
- * ones. What stands between hyphens of the name has distance 1. A name farther
+ * ones. What stands between hyphens of the name has distance 0. A name farther
  * than the limit, or with half of its letters wrong, is not near. */
 void dist__spelling_offer(struct dist__spelling *near, const char *name,
 			  size_t len);
