@@ -685,6 +685,8 @@ int dist__sim_launch(const struct dist_launch_options *options,
 		if (error && status == DIST_EXIT_OK)
 			status = DIST_EXIT_FAILED;
 	}
+	/* What was said here, the watcher need not say. */
+	world->watch->verdict = status;
 	world_free(world);
 	return status;
 }
