@@ -498,6 +498,28 @@ static bool report_aborted(struct check_lines *lines,
 	return true;
 }
 
+static void report_failed(struct check_lines *lines,
+			  const struct check_finding *f)
+{
+	const struct check_facts *facts = f->facts;
+
+	if (facts->defect)
+		fprintf(check_line(lines, 0),
+			"lockstep: internal error: the simulation %s, outside "
+			"the program of any rank",
+			facts->lost_how);
+	else if (report_aborted(lines, f) || !facts->lost_how[0])
+		return;
+	else if (f->verdict.rank >= 0)
+		fprintf(check_line(lines, 0), "lockstep: rank %d %s",
+			f->verdict.rank, facts->lost_how);
+	else
+		fprintf(check_line(lines, 0),
+			"lockstep: the program %s, after its ranks had ended "
+			"well",
+			facts->lost_how);
+}
+
 static void report_headline(struct check_lines *lines,
 			    const struct check_finding *f)
 {
@@ -532,23 +554,7 @@ static void report_headline(struct check_lines *lines,
 			check_report_rendezvous_failure(lines, f->board);
 		break;
 	case CHECK_FAILED:
-		if (facts->defect) {
-			fprintf(check_line(lines, 0),
-				"lockstep: internal error: the simulation %s, "
-				"outside the program of any rank",
-				facts->lost_how);
-			break;
-		}
-		if (report_aborted(lines, f))
-			break;
-		if (facts->lost_how[0] && rank >= 0)
-			fprintf(check_line(lines, 0), "lockstep: rank %d %s",
-				rank, facts->lost_how);
-		else if (facts->lost_how[0])
-			fprintf(check_line(lines, 0),
-				"lockstep: the program %s, after its ranks had "
-				"ended well",
-				facts->lost_how);
+		report_failed(lines, f);
 		break;
 	case CHECK_INTERRUPTED:
 		fprintf(check_line(lines, 0),

@@ -242,6 +242,28 @@ static enum llm_attention_library library_of(const struct llm_row *row,
 	return old ? LLM_UNFUSED : LLM_FASTEST;
 }
 
+/* How a framework sends tokens to experts, and computes these. */
+static void fill_experts(struct llm_case *made, const struct llm_recipe *recipe)
+{
+	const struct llm_row *row = made->row;
+	struct llm_layout *l = &made->layout;
+
+	/* Recipes are of one release: of others' layouts not all can overlap
+	 * exchanges. */
+	l->overlap_ep =
+		has(row->overlap, "EP overlap on") ||
+		(!row->overlap && recipe && has(recipe->overlap, "ep") &&
+		 (l->pp == 1 || l->vpp > 1));
+	l->fused_experts = made->software == LLM_GRAPHED;
+	l->even_experts = has(row->remark, "tokendrop");
+	l->plain_exchange = !has(row->remark, "DeepEP") &&
+			    !has(row->overlap, "HybridEP") &&
+			    !(recipe && (is(recipe->dispatcher, "hybridep") ||
+					 is(recipe->dispatcher, "deepep")));
+	if (made->model.experts > 0)
+		l->etp = row->etp ? row->etp : 1;
+}
+
 /* What frameworks do: Megatron-DeepSpeed of 2022 overlaps nothing, knows
  * neither sequence parallelism nor fused attention; nanotron overlaps nothing
  * of data parallelism; InternEvo's tensor parallelism is without sequence
@@ -286,18 +308,7 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	l->overlap_tp = !experts && l->tp > 1 &&
 			(has(row->overlap, "asyncTP") ||
 			 has(row->overlap, "TP and PP") || tuned);
-	/* Recipes are of one release: of others' layouts not all can overlap
-	 * exchanges. */
-	l->overlap_ep =
-		has(row->overlap, "EP overlap on") ||
-		(!row->overlap && recipe && has(recipe->overlap, "ep") &&
-		 (l->pp == 1 || l->vpp > 1));
-	l->fused_experts = made->software == LLM_GRAPHED;
-	l->even_experts = has(row->remark, "tokendrop");
-	l->plain_exchange = !has(row->remark, "DeepEP") &&
-			    !has(row->overlap, "HybridEP") &&
-			    !(recipe && (is(recipe->dispatcher, "hybridep") ||
-					 is(recipe->dispatcher, "deepep")));
+	fill_experts(made, recipe);
 	if (dist__begins(row->framework, "nanotron"))
 		l->overlap_grad = l->overlap_param = false;
 	if (has(row->overlap, "unfused attention")) {
@@ -313,8 +324,6 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	    dist__begins(row->framework, "InternEvo") ||
 	    (tuned && !dist__begins(row->version, "20")))
 		l->gradient_bytes = 2;
-	if (experts)
-		l->etp = row->etp ? row->etp : 1;
 	if (dist__begins(row->framework, "llm-foundry"))
 		l->gradient_bytes = has(row->overlap, "pure") ? 2 : 4;
 	l->schedule =

@@ -374,6 +374,19 @@ static enum dist_error check_place(const struct dist__environment *e,
 			    e->rank);
 }
 
+static void fill_place(struct dist__place *place, struct keep *keep,
+		       const struct dist__environment *e, const char *backend)
+{
+	place->rank = e->rank;
+	place->world_size = e->world_size;
+	place->timeout_ns = e->timeout_ns;
+	/* Memory of a device is not for us to look at. */
+	if (strcmp(backend, "nccl") != 0)
+		place->debug = e->debug;
+	place->profile = &keep->profile;
+	place->nodes = keep->nodes;
+}
+
 static enum dist_error attach(const struct dist_init_options *options,
 			      struct dist__place *place,
 			      struct dist_message *message)
@@ -418,16 +431,9 @@ static enum dist_error attach(const struct dist_init_options *options,
 		place->transport->ops->free(place->transport);
 		return error;
 	}
-	place->rank = e.rank;
-	place->world_size = e.world_size;
-	place->timeout_ns = e.timeout_ns;
-	/* Memory of a device is not for us to look at. */
-	if (strcmp(options->backend, "nccl") != 0)
-		place->debug = e.debug;
-	place->profile = &keep->profile;
-	place->nodes = keep->nodes;
-	place->slot = own = slot ? slot : &keep->slot;
+	fill_place(place, keep, &e, options->backend);
 	place->watched = watched;
+	place->slot = own = slot ? slot : &keep->slot;
 	/* Python's own handlers say more of its ranks. */
 	if (slot && !dist__variable("LOCKSTEP_NOTES"))
 		dist__crash_watch(slot);
