@@ -313,7 +313,7 @@ enum dist_error goes_on_while_one_saves(struct job *job)
 static void give_up(int number)
 {
 	(void)number;
-	exit(0);
+	exit(0); /* NOLINT(bugprone-signal-handler): as programs do */
 }
 
 /* Waits as long as it has patience, and is content. */
