@@ -225,6 +225,10 @@ void fill_graph()
 	});
 	links = engine->get_all_links();
 	add_properties(outermost());
+	/* A cluster's stand at its hosts alone in SimGrid 4. */
+	if (properties.empty() && !hosts.empty() &&
+	    outermost()->get_children().empty())
+		add_properties(hosts[0]);
 	graph.num_zone_properties = properties.size();
 	add_zone(known, outermost());
 	for (const auto *host : hosts) {
