@@ -226,10 +226,9 @@ static enum dist_error check_modules(const struct llm_arguments *a,
 	return DIST_OK;
 }
 
-/* Whether a choice that was asked for is one of two values. */
-static bool is_one_of(const char *asked, const char *one, const char *other)
+static bool is(const char *asked, const char *value)
 {
-	return asked && (strcmp(asked, one) == 0 || strcmp(asked, other) == 0);
+	return asked && strcmp(asked, value) == 0;
 }
 
 /* Refuses options that have no effect without another. */
@@ -252,12 +251,10 @@ static enum dist_error check_effects(const struct llm_arguments *a,
 		{"schedule", a->schedule, a->pp > 0 ? a->pp > 1 : all,
 		 "--pp above 1"},
 		{"recompute-modules", a->recompute_modules,
-		 is_one_of(a->recompute, "selective", "selective"),
-		 "--recompute selective"},
+		 is(a->recompute, "selective"), "--recompute selective"},
 		{"recompute-layers", a->recompute_layers > 0,
-		 is_one_of(a->recompute, "full", "full"), "--recompute full"},
-		{"no-headroom", a->no_headroom,
-		 all || is_one_of(a->recompute, "auto", "auto"),
+		 is(a->recompute, "full"), "--recompute full"},
+		{"no-headroom", a->no_headroom, all || is(a->recompute, "auto"),
 		 "--recompute auto"},
 	};
 
