@@ -200,7 +200,6 @@ static double tree_share(enum nccl_protocol protocol, double bytes)
 
 /* What LL128 reaches of NCCL's rate. Forced trees of MareNostrum 5 lose nothing
  * by it, rings no more than the words that are not data. */
-
 static double ll128_share(const struct nccl_system *real,
 			  const struct nccl_constants *constants,
 			  enum nccl_algorithm algorithm, double bytes)
