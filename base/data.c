@@ -121,6 +121,17 @@ void dist__data_offer(struct dist__spelling *near, const char *kind,
 	offer(&choices, near);
 }
 
+void dist__data_each(const char *kind, const char *suffix,
+		     void (*visit)(void *context, const char *name),
+		     void *context)
+{
+	struct choices choices;
+
+	read_choices(&choices, kind, suffix);
+	for (size_t i = 0; i < choices.num; i++)
+		visit(context, choices.names[i]);
+}
+
 /* Whether the file begins with a title that has name in it: "title: AWS
  * p5.48xlarge". */
 static bool is_titled(const char *kind, const char *file, const char *suffix,

@@ -24,6 +24,11 @@ enum dist_error dist__data_find(const char *kind, const char *name,
 void dist__data_offer(struct dist__spelling *near, const char *kind,
 		      const char *suffix);
 
+/* dist__data_each calls visit with each name of a kind, in order. */
+void dist__data_each(const char *kind, const char *suffix,
+		     void (*visit)(void *context, const char *name),
+		     void *context);
+
 /* dist__data_dir stores in path (size bytes) the folder of a kind, or the path
  * of any file below <data>. */
 void dist__data_dir(const char *kind, char *path, size_t size);

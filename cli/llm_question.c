@@ -234,6 +234,43 @@ static enum dist_error find_device(struct llm_question *question,
 	return DIST_OK;
 }
 
+/* The machines that have a GPU. */
+struct with_gpu {
+	const char *gpu;
+	char names[320];
+};
+
+static void add_if_with(void *context, const char *name)
+{
+	struct with_gpu *with = context;
+	struct machine machine;
+	struct llm_device own;
+	struct dist_message unused;
+
+	if (machine_find(&machine, name, &unused) == DIST_OK &&
+	    llm_device_published(&own, machine.gpu, &unused) == DIST_OK &&
+	    strcmp(own.name, with->gpu) == 0)
+		(void)dist__append(with->names, sizeof with->names, "%s%s",
+				   *with->names ? ", " : "", name);
+}
+
+static enum dist_error refuse_gpu(const char *gpu, struct dist_message *message)
+{
+	struct with_gpu with = {gpu, ""};
+
+	dist__data_each("machines", ".yaml", add_if_with, &with);
+	if (*with.names)
+		return dist__refuse(message,
+				    "--machine: %s is a GPU; expected a "
+				    "machine that has it: %s",
+				    gpu, with.names);
+	return dist__refuse(message,
+			    "--machine: %s is a GPU that no machine of "
+			    "lockstep list machines has; expected one of "
+			    "them, whose GPUs --gpu %s replaces",
+			    gpu, gpu);
+}
+
 static enum dist_error open_machine(struct llm_question *question,
 				    struct dist_message *message)
 {
@@ -244,11 +281,7 @@ static enum dist_error open_machine(struct llm_question *question,
 		machine_platform_open(&question->room, name, message);
 
 	if (error && llm_device_find(&gpu, name, &unused) == DIST_OK)
-		error = dist__refuse(message,
-				     "--machine: %s is a GPU; expected a "
-				     "machine of lockstep list machines, whose "
-				     "GPUs --gpu %s replaces",
-				     gpu.name, gpu.name);
+		error = refuse_gpu(gpu.name, message);
 	llm_device_release(&gpu);
 	return error;
 }
@@ -274,6 +307,12 @@ static enum dist_error check_request(const struct llm_request *request,
 		return dist__refuse_option(
 			refusal, NULL,
 			"expected one of --mfu, --step-ms and --compute");
+	if (request->mfu > 0 && request->mfu < 0.01)
+		return dist__refuse_option(
+			refusal, "mfu",
+			"expected a percentage of 1 or more, such as 45, got "
+			"%g",
+			100 * request->mfu);
 	if (!request->compute != !request->compute_layout)
 		return dist__refuse_option(
 			refusal, NULL,

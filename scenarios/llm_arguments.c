@@ -90,7 +90,7 @@ const struct option llm_options[] = {
 		  "each stage",
 	 .min = 1, .max = 1 << 30, .also = "gbs|global-batch-size"},
 	{"precision", CHOICE, AT(precision),
-	 "bf16|fp16|fp8|mxfp8|fp4|tf32|fp32",
+	 "bf16|fp16|fp8|mxfp8|fp4|nvfp4|tf32|fp32",
 	 .help = "precision of matrix products", .usual = "bf16",
 	 .also = "dtype"},
 	{"gradient-bytes", COUNT, AT(gradient_bytes), "N",

@@ -13,6 +13,8 @@ const char *llm_precision_name(enum llm_precision precision)
 
 enum llm_precision llm_precision_find(const char *name)
 {
+	if (strcasecmp(name, "nvfp4") == 0) /* the only kind of fp4 here */
+		return LLM_FP4;
 	for (int p = 0; p < LLM_PRECISIONS; p++)
 		if (strcasecmp(name, precisions[p]) == 0)
 			return (enum llm_precision)p;

@@ -179,7 +179,10 @@ expect_refusal '--tp: .*\(1, 2, 4, 8\), got 3' "${small[@]}" --tp 3
 expect_refusal '--pp: ' "${small[@]}" --pp 64
 expect_refusal '--world-size: expected gpus a multiple of' "${small[@]}" --pp 5
 expect_refusal '--global-batch: ' "${small[@]}" --global-batch 100
-expect_refusal '--precision: .*fp8' "${small[@]}" --precision fp4
+expect_refusal '--precision: precision fp4: expected for H100.* fp8' "${small[@]}" --precision nvfp4
+expect_refusal '--mfu: expected a percentage of 1 or more' "${small[@]}" --mfu 0.45
+expect_refusal 'MI300X is a GPU; .* that has it: azure-ndmi300xv5$' predict --model llama3-8b \
+	--machine MI300X --world-size 8
 expect_refusal 'one of --mfu, --step-ms and --compute' "${small[@]}" --mfu 40 --step-ms 7
 expect_refusal '--tokens: expected' "${small[@]}" --tokens many
 expect_refusal '--world-size is needed' predict --model llama3-8b "${at[@]}"
