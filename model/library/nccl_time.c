@@ -410,8 +410,8 @@ static double message_GBps(const struct nccl_system *system, double bytes)
 }
 
 /* A rank has messages for all its peers, some at a time; the root alone of a
- * gather; one for the next rank alone where all send and receive: then that to
- * another node goes by the cards of one rank. */
+ * gather; one for the next rank alone where all send and receive. One rank
+ * sends and gets by the cards near to it; by rails it sends by all. */
 enum nccl_protocol
 library_nccl_direct_time(const struct nccl_system *system,
 			 const struct nccl_constants *constants,
@@ -432,6 +432,7 @@ library_nccl_direct_time(const struct nccl_system *system,
 		message > MESSAGE_LL_BYTES ? NCCL_SIMPLE : NCCL_LL;
 	double hop = library_nccl_hop_latency_us[system->intra][NCCL_RING][p];
 	double links, cards;
+	bool by_rails;
 
 	if (op == DIST__SEND) {
 		near = system->node_ranks > 1 ? bytes : 0;
@@ -440,10 +441,13 @@ library_nccl_direct_time(const struct nccl_system *system,
 	/* On PCIe a GPU's way to its peers is that to its card, too. */
 	links = system->intra == NCCL_PCI && op != DIST__SEND ? near + away
 							      : near;
+	by_rails = estimate->by_rails && op == DIST__SCATTER;
+	if (by_rails)
+		links += away * (1 - 1.0 / system->node_ranks);
 	cards = away;
 	if (op == DIST__ALL_TO_ALL)
 		cards *= system->node_ranks;
-	if (op == DIST__SEND && system->nodes > 1)
+	else if (system->nodes > 1 && !by_rails)
 		cards *= system->net_GBps / system->card_GBps;
 	if (system->nodes > 1)
 		hop = library_nccl_hop_latency_us[NCCL_NET][NCCL_RING][p] +

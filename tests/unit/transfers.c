@@ -1,4 +1,5 @@
 /* What ranks send to whom in NCCL's collectives. */
+#include <math.h>
 #include <string.h>
 
 #include "model/library/transfers.h"
@@ -129,6 +130,52 @@ Test(transfers, of_trees_load_no_card_more_than_twice)
 		cr_expect_eq(t.count, 4 * (size_t)(nodes - 1));
 		cr_expect_leq(t.card_share, 2 + 1e-9, "%d nodes: %g", nodes,
 			      t.card_share);
+		library_transfers_release(&t);
+	}
+}
+
+/* The most that one rank sends or gets inside its node, or over its card. */
+static double busiest(const struct cluster *c,
+		      const struct library_transfers *t, bool leaves)
+{
+	double most = 0;
+
+	for (int rank = 0; rank < c->ranks; rank++) {
+		double out = 0, in = 0;
+
+		for (size_t i = 0; i < t->count; i++) {
+			if (t->list[i].leaves != leaves)
+				continue;
+			out += t->list[i].from == rank ? t->list[i].share : 0;
+			in += t->list[i].to == rank ? t->list[i].share : 0;
+		}
+		most = fmax(most, fmax(out, in));
+	}
+	return most;
+}
+
+/* A root gets all by its own card, and sends by the cards of all rails. */
+Test(transfers, of_one_root_take_what_its_busiest_link_takes)
+{
+	static const enum dist__op_kind ops[] = {DIST__GATHER, DIST__SCATTER,
+						 DIST__ALL_TO_ALL};
+	const struct cluster c = cluster(4, four_of_four, FABRIC_NVSWITCH);
+
+	for (int k = 0; k < 3; k++) {
+		struct library_transfers t;
+		struct library_estimate e;
+		struct library_call call;
+		double card_ns, links_ns;
+
+		make(&c, ops[k], NULL, &call, &e, &t);
+		card_ns = busiest(&c, &t, true) * BYTES /
+			  (c.fabric.card_Bps * e.remote_reach) * 1e9;
+		links_ns = busiest(&c, &t, false) * BYTES /
+			   (c.fabric.intra_Bps * e.local_reach) * 1e9;
+		cr_expect_float_eq(e.transfer_ns, fmax(card_ns, links_ns),
+				   e.transfer_ns * 1e-6, "%s: %g, %g or %g",
+				   dist__op_name(ops[k]), e.transfer_ns,
+				   card_ns, links_ns);
 		library_transfers_release(&t);
 	}
 }
