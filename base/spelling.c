@@ -15,28 +15,30 @@ static size_t min3(size_t a, size_t b, size_t c)
 	return least < c ? least : c;
 }
 
-/* The distance of Levenshtein (1966), a row of the table at a time. */
+/* The distance of Damerau (1964), of which three rows of the table are kept. */
 size_t dist__spelling_distance(const char *a, const char *b)
 {
-	size_t row[LONGEST_NAME + 1];
-	size_t length = strlen(b);
+	size_t rows[3][LONGEST_NAME + 1];
+	size_t length = strlen(b), i, j;
 
 	if (length > LONGEST_NAME)
 		return length;
-	for (size_t j = 0; j <= length; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1] != '\0'; i++) {
-		size_t diagonal = row[0];
+	for (j = 0; j <= length; j++)
+		rows[0][j] = j;
+	for (i = 1; a[i - 1] != '\0'; i++) {
+		size_t *row = rows[i % 3], *above = rows[(i + 2) % 3];
 
 		row[0] = i;
-		for (size_t j = 1; j <= length; j++) {
-			size_t replace = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			row[j] = min3(replace, row[j] + 1, row[j - 1] + 1);
+		for (j = 1; j <= length; j++) {
+			row[j] = min3(above[j - 1] + (a[i - 1] != b[j - 1]),
+				      above[j] + 1, row[j - 1] + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			    a[i - 2] == b[j - 1])
+				row[j] = min3(row[j], row[j],
+					      rows[(i + 1) % 3][j - 2] + 1);
 		}
 	}
-	return row[length];
+	return rows[(i + 2) % 3][length];
 }
 
 struct dist__spelling dist__spelling_of(const char *word)

@@ -24,8 +24,8 @@ struct dist__spelling {
 	char hint[96];
 };
 
-/* dist__spelling_distance returns the number of letters to insert, delete or
- * replace to get from a to b. */
+/* dist__spelling_distance returns the number of letters to insert, delete,
+ * replace or exchange with the next to get from a to b. */
 size_t dist__spelling_distance(const char *a, const char *b);
 
 struct dist__spelling dist__spelling_of(const char *word);

@@ -396,7 +396,7 @@ const struct manual manual_calibrate = {
 	.usage = "[-o DIR] [--world-size N] [--intra shm|tcp] [--bind-to "
 		 "none|core] [--passes N]\n--from LOG... --machine NAME "
 		 "[--transport T] [--profile LIBRARY] [-o DIR]\n--measured "
-		 "[--machine NAME] [-o DIR]",
+		 "[--machine NAME] -o DIR",
 	.about = "Measures this machine and writes a platform and a profile "
 		 "fitted to it. As ranks of a job, on two hosts or more, it "
 		 "measures what is between them: lockstep run ... lockstep "
@@ -438,6 +438,10 @@ static int check(const struct command_line *line)
 		return refuse("calibrate",
 			      "--%s: expected without --from and --measured",
 			      of_here);
+	if (line->measured && !line->dir)
+		return refuse("calibrate",
+			      "--measured: expected --output DIR too: it "
+			      "writes a file for each machine");
 	if (line->log && !line->of_log.machine)
 		return refuse("calibrate", "--from: expected --machine too, a "
 					   "name of lockstep list machines");

@@ -28,7 +28,7 @@ const struct option llm_place_options[] = {
 	{"machine", OPTION_TEXT, AT(machine), "NAME[:TRANSPORT]",
 	 .help = "a measured machine, with as many nodes as needed, on its "
 		 "first network or on TRANSPORT",
-	 .list = "machines"},
+	 .list = "machines", .also = "platform"},
 	{"gpu", OPTION_TEXT, AT(gpu), "NAME", .help = "device",
 	 .usual = "the machine's"},
 	{"ranks-per-node", OPTION_COUNT, AT(ranks_per_node), "R",

@@ -29,7 +29,8 @@ static const struct option network_options[] = {
 	{TOPOLOGY_ROW(AT(llm.topology))},
 	{UNCALIBRATED_ROW(AT(uncalibrated))},
 	{"world-size", OPTION_TEXT, AT(world_sizes), "N[,N...]",
-	 .help = "numbers of ranks", .usual = "as many as the platform holds"},
+	 .help = "numbers of ranks", .usual = "as many as the platform holds",
+	 .also = "nproc-per-node"},
 	{PROFILE_ROW(AT(profile), "")},
 	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
 	 .help = "algorithm, instead of the profile's choice"},
@@ -63,7 +64,7 @@ const struct manual manual_predict = {
 
 static const struct option language_options[] = {
 	{"world-size", OPTION_TEXT, AT(world_sizes), "N", .help = "GPUs",
-	 .also = "gpus|nproc|num-gpus"},
+	 .also = "gpus|nproc|num-gpus|nproc-per-node"},
 	{"fidelity", OPTION_CHOICE, AT(fidelity), "auto|flow|message|formula",
 	 .help = "formula adds calls up by a closed form; flow and "
 		 "message simulate them",

@@ -362,8 +362,9 @@ static int take_words(struct request *request, int argc, const char **argv)
 {
 	request->verb = DIST__NAMED(verbs, argv[1]);
 	if (!request->verb)
-		return refuse("trace", "expected show, gantt or path; see "
-				       "--help");
+		return refuse("trace",
+			      "expected show, gantt or path, not \"%s\"",
+			      argv[1]);
 	if (argc != 3)
 		return refuse("trace", "%s: expected one trace",
 			      request->verb->name);

@@ -318,13 +318,14 @@ static bool is_meant(const struct option *o, const char *name, const char *text,
 	return true;
 }
 
-/* Says that there is no such option, and which was probably meant; next is the
- * word behind it, or NULL. */
+/* Says that there is no such option, who has it, or which was probably meant;
+ * next is the word behind it, or NULL. */
 static bool refuse_unknown(const struct reading *r, const char *word,
 			   const char *next)
 {
 	const char *equals = strchr(word, '=');
 	const char *text = equals ? equals + 1 : next ? next : "";
+	const char *takers = NULL;
 	const struct option_group *g;
 	struct dist__spelling near;
 	char name[64];
@@ -335,10 +336,19 @@ static bool refuse_unknown(const struct reading *r, const char *word,
 	near = dist__spelling_of(name);
 	for (g = r->manual->groups; *name && g && g->options; g++)
 		for (const struct option *o = g->options; o->name; o++)
-			if (option_is_taken(o, r->manual->taker) &&
-			    !is_meant(o, name, text, &near))
+			if (!option_is_taken(o, r->manual->taker))
+				takers = is_called(o->name, name, strlen(name))
+						 ? o->takers
+						 : takers;
+			else if (!is_meant(o, name, text, &near))
 				dist__spelling_offer(&near, o->name,
 						     strlen(o->name));
+	if (takers) {
+		dist__refuse(r->message, "%.80s: expected with%.*s, not %s",
+			     word, (int)strlen(takers) - 1, takers,
+			     r->manual->taker);
+		return false;
+	}
 	dist__refuse(r->message, "%.80s: unknown option%s%s%s", word,
 		     *near.name ? "; did you mean \"--" : "", near.name,
 		     *near.name ? "\"?" : "");

@@ -8,8 +8,8 @@
 
 #define DDP_STEP " ddp_step "
 #define FSDP     " fsdp "
-#define PIPELINE " hybrid pipeline "
-#define TENSOR   " hybrid tensor_parallel "
+#define PIPELINE " hybrid or pipeline "
+#define TENSOR   " hybrid or tensor_parallel "
 
 #define AT(field) offsetof(struct workload_arguments, field)
 #define TEXT      OPTION_TEXT

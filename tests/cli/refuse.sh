@@ -408,7 +408,7 @@ for words in 'fsdp --zero=0' 'fsdp --zero=4' 'pipeline --stages=0' \
 done
 expect_refusal '--schedule: expected gpipe or 1f1b, not "zigzag"' \
 	"${on_star[@]}" --workload pipeline --schedule zigzag
-expect_refusal 'bucket-cap-mb: unknown option' "${on_star[@]}" \
+expect_refusal 'bucket-cap-mb: expected with ddp_step, not fsdp' "${on_star[@]}" \
 	--workload fsdp --bucket-cap-mb 1
 expect_refusal 'divide the world size, 4' "${on_star[@]}" --workload hybrid \
 	--tp 3
@@ -476,7 +476,8 @@ expect_refusal 'broken.json' trace show "$scratch/broken.json"
 expect_refusal 'broken.json' compare "$scratch/broken.json" \
 	"$scratch/broken.json"
 
-# calibrate, from a log
+# calibrate, from a log, or of what comes with Lockstep
+expect_refusal '--measured: expected --output DIR too' calibrate --measured
 expect_refusal '--from: expected --machine' calibrate --from x.log
 expect_refusal '--world-size: expected without --from' calibrate \
 	--from x.log --machine aws-p5 --world-size 4

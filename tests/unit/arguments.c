@@ -26,7 +26,7 @@ static const struct option options[] = {
 	{"number", OPTION_NUMBER, AT(number), "X", .above = true},
 	{"size", OPTION_SIZE, AT(size), "SIZE", .help = "say"},
 	{"each", OPTION_EACH, 0, "X", .help = "say"},
-	{"zero", OPTION_COUNT, AT(count), "N", .takers = " fsdp ps "},
+	{"zero", OPTION_COUNT, AT(count), "N", .takers = " fsdp or ps "},
 	{.name = NULL}};
 static const struct option_group groups[] = {{.options = options},
 					     {.options = NULL}};
@@ -127,7 +127,8 @@ Test(arguments, what_cannot_be_is_refused_by_name)
 	expect_refusal(READS("--number", "0"),
 		       "--number: expected a number above 0, not \"0\"");
 	expect_refusal(READS("--own-way", "tpc"),
-		       "--own-way: expected shm or tcp, not \"tpc\"");
+		       "--own-way: expected shm or tcp, not \"tpc\"; did you "
+		       "mean \"tcp\"?");
 	expect_refusal(READS("--file="), "--file: expected FILE, not \"\"");
 	expect_refusal(READS("--each", "!"), "--each: expected another");
 	expect_refusal(READS("a", "b", "c"), "unexpected argument \"c\"");
@@ -141,7 +142,7 @@ Test(arguments, of_other_kinds_are_unknown)
 	manual.taker = "ps";
 	cr_expect(READS("--zero", "3"));
 	manual.taker = "ddp_step";
-	expect_refusal(READS("--zero", "3"), "--zero: unknown option");
+	expect_refusal(READS("--zero", "3"), "--zero: expected with fsdp or ps, not ddp_step");
 }
 
 /* Every line of help is within 80 columns, an example keeps its meaning. */

@@ -245,7 +245,8 @@ Test(workload_arguments, have_ranges)
 			 "--comm-hook: expected allreduce, fp16_compress or "
 			 "bf16_compress, not \"fp16_compres\"; did you mean "
 			 "\"fp16_compress\"?");
-	cr_expect_str_eq(said_of("--zero=3", &m), "--zero=3: unknown option");
+	cr_expect_str_eq(said_of("--zero=3", &m),
+			 "--zero=3: expected with fsdp, not ddp_step");
 }
 
 Test(workload_arguments, describe_what_is_not_by_default)
