@@ -217,7 +217,7 @@ const struct manual manual_model = {
 		     "lockstep model show llama3-70b --seq 8192"},
 	.choices = "list|show|new",
 	.groups = GROUPS({.options = show_options},
-			 {.options = form_options,
+			 {"Tables", form_options,
 			  .offset = offsetof(struct request, table)}),
 	.most_words = ANY_WORDS};
 

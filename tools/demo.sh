@@ -41,15 +41,18 @@ wrap() {
 }
 
 # show STATUS FILTER COMMAND ... - prints a command as a user would type it, and
-# what FILTER leaves of its output, and ends the demo unless its status is the
-# one expected.
+# what FILTER leaves of its output, and ends the demo if that is nothing or its
+# status is not the one expected.
 show() {
 	local wanted=$1 filter=$2 status
 	shift 2
 	echo "$ lockstep $*" | wrap
 	"$lockstep" "$@" </dev/null >"$out/output" 2>&1
 	status=$?
-	sh -c "$filter" <"$out/output" | wrap
+	if ! sh -c "$filter" <"$out/output" | wrap | grep ''; then
+		echo "demo: that printed nothing to show" >&2
+		exit 1
+	fi
 	if [ $status -ne "$wanted" ]; then
 		echo "demo: that ended with status $status, not $wanted" >&2
 		exit 1
@@ -73,7 +76,7 @@ heading "1. A cluster: the all-reduces of 16 H100, from a log of nccl-tests"
 show 0 "head -n 2 | cut -c 1-69" validate --machine docs/examples/h100.yaml --transport ib --calibrate \
 	--tsv "$out/h100.tsv" docs/examples/h100.log
 say "" "In place, every third size:" \
-	"       size    NCCL is predicted to take   predicted    measured     error"
+	"       size    NCCL's predicted choice     predicted    measured     error"
 awk -F'\t' '
 NR > 1 && seen[$5]++ && n++ % 3 == 0 {
 	size = $5
@@ -82,12 +85,12 @@ NR > 1 && seen[$5]++ && n++ % 3 == 0 {
 	printf "  %6d %3s   %-25s %8.0f us %8.0f us   %+5.1f %%\n", size,
 		substr("B  KiBMiBGiB", 3 * unit - 2, 3), $6 " " $7, $8, $9, 100 * ($10 - 1)
 }' "$out/h100.tsv"
-say "" "Two of the 64 rows of the log were given away, to find how long this machine takes to start" \
-	"a collective and how much of its links NCCL reaches. The others are predicted."
+say "" "Two of the 64 rows set two constants of the machine: how long a collective takes to start," \
+	"and how much of its links NCCL reaches. The other 62 rows are predicted."
 
 heading "2. A step: BERT-large on 8 to 1,024 A100"
 started=${EPOCHREALTIME/./}
-show 0 "sed -n '/^world_size/,\$s/  \(fidelity\|formula \)//; /^world_size/,\$p'" predict --model bert_large --batch 16 --machine dgx-a100 \
+show 0 "sed -n '/^ranks/,\$p'" predict --model bert_large --batch 16 --machine dgx-a100 \
 	--profile nccl --world-size 8,64,512,1024 --tsv "$out/scaling.tsv"
 say "" "exposed_ms is communication that computing does not hide; the critical path says what the" \
 	"step waits for. All of that took $(((${EPOCHREALTIME/./} - started) / 1000)) ms on this machine."
@@ -125,7 +128,7 @@ else
 	rm -f "$out"/predicted*.json "$out"/measured*.json
 fi
 
-heading "5. To look at, in $out"
+heading "5. Files in $out"
 tools/plots.sh "$lockstep" "$out" || exit 1
 [ ! -e "$out/measured.json" ] ||
 	say "  predicted.json, measured.json            traces: drop them on https://ui.perfetto.dev"
