@@ -4,20 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool dist__array_grow(void *array, size_t num, size_t size)
+{
+	size_t room = num ? num : 4;
+
+	return (num != 0 && (num < 8 || (num & (num - 1)) != 0)) ||
+	       dist__array_room(array, &room, 2 * room, size);
+}
+
 void *dist__array_add(void *array, size_t *num, const void *item, size_t size)
 {
-	size_t n = *num;
 	unsigned char *items;
 
+	if (!dist__array_grow(array, *num, size))
+		return NULL;
 	memcpy(&items, array, sizeof items);
-	if (n == 0 || (n >= 8 && (n & (n - 1)) == 0)) {
-		items = realloc(items, (n ? 2 * n : 8) * size);
-		if (!items)
-			return NULL;
-		memcpy(array, &items, sizeof items);
-	}
-	++*num;
-	return memcpy(items + n * size, item, size);
+	return memcpy(items + (*num)++ * size, item, size);
 }
 
 bool dist__array_room(void *array, size_t *space, size_t num, size_t size)

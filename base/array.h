@@ -14,6 +14,10 @@
  */
 void *dist__array_add(void *array, size_t *num, const void *item, size_t size);
 
+/* dist__array_grow only makes room for one item more than num, by the same
+ * rule. False: no memory, and nothing has changed. */
+bool dist__array_grow(void *array, size_t num, size_t size);
+
 /*
  * dist__array_room makes room for num items of size bytes in an array that has
  * room for *space; where that is too few, for twice as many at least. array is

@@ -18,13 +18,7 @@
 #define MOST_STACK  1073741824
 #define PAGE        4096
 
-/* A NULL name ends a table. */
-struct unit {
-	const char *name;
-	double factor;
-};
-
-static const struct unit bandwidths[] = {
+static const struct dist__unit bandwidths[] = {
 	{"K", 125},        {"M", 125e3},      {"G", 125e6},
 	{"T", 125e9},      {"Kbps", 125},     {"Mbps", 125e3},
 	{"Gbps", 125e6},   {"Tbps", 125e9},   {"Kbit/s", 125},
@@ -34,22 +28,20 @@ static const struct unit bandwidths[] = {
 	{NULL, 0},
 };
 
-static const struct unit times[] = {
+static const struct dist__unit times[] = {
 	{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {NULL, 0}};
 
-static const struct unit sizes[] = {
+static const struct dist__unit sizes[] = {
 	{"", 1},     {"B", 1},       {"KiB", 1024},     {"MiB", 1048576},
 	{"K", 1024}, {"M", 1048576}, {"G", 1073741824}, {"GiB", 1073741824},
 	{"k", 1024}, {"m", 1048576}, {"g", 1073741824}, {"KB", 1e3},
 	{"MB", 1e6}, {"GB", 1e9},    {NULL, 0}};
 
-static const struct unit seconds_of[] = {
+static const struct dist__unit seconds_of[] = {
 	{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"min", 60}, {NULL, 0}};
 
-/* Reads a number with one of units behind it, and multiplies it by the unit's
- * factor. */
-static bool read_quantity(const char *text, const struct unit *units,
-			  double *value)
+bool dist__quantity_read(const char *text, const struct dist__unit *units,
+			 double *value)
 {
 	char *end;
 
@@ -99,16 +91,17 @@ bool dist__digits_step(const char **text, uint64_t most, uint64_t *number)
 
 bool dist__number_read(const char *text, double *number)
 {
-	static const struct unit none[] = {{"", 1}, {NULL, 0}};
+	static const struct dist__unit none[] = {{"", 1}, {NULL, 0}};
 
-	return read_quantity(text, none, number);
+	return dist__quantity_read(text, none, number);
 }
 
 bool dist__percent_read(const char *text, double *fraction)
 {
-	static const struct unit percent[] = {{"", 1}, {"%", 1}, {NULL, 0}};
+	static const struct dist__unit percent[] = {
+		{"", 1}, {"%", 1}, {NULL, 0}};
 
-	if (!read_quantity(text, percent, fraction) || !(*fraction >= 0))
+	if (!dist__quantity_read(text, percent, fraction) || !(*fraction >= 0))
 		return false;
 	*fraction /= 100;
 	return true;
@@ -119,8 +112,8 @@ bool dist__seconds_read(const char *text, int64_t *ns)
 	double seconds;
 
 	/* 64 bits of nanoseconds hold that well. */
-	if (!read_quantity(text, seconds_of, &seconds) || !(seconds >= 0) ||
-	    seconds > 1e9)
+	if (!dist__quantity_read(text, seconds_of, &seconds) ||
+	    !(seconds >= 0) || seconds > 1e9)
 		return false;
 	*ns = (int64_t)(seconds * 1e9);
 	return true;
@@ -130,7 +123,7 @@ bool dist__size_read(const char *text, uint64_t *bytes)
 {
 	double size;
 
-	if (!read_quantity(text, sizes, &size) || !(size >= 0) ||
+	if (!dist__quantity_read(text, sizes, &size) || !(size >= 0) ||
 	    size > (double)(INT64_MAX >> 2) || size != floor(size))
 		return false;
 	*bytes = (uint64_t)size;
@@ -139,13 +132,13 @@ bool dist__size_read(const char *text, uint64_t *bytes)
 
 bool dist__bandwidth_read(const char *text, double *Bps)
 {
-	return read_quantity(text, bandwidths, Bps) && *Bps >= LEAST_BPS &&
-	       *Bps <= MOST_BPS;
+	return dist__quantity_read(text, bandwidths, Bps) &&
+	       *Bps >= LEAST_BPS && *Bps <= MOST_BPS;
 }
 
 bool dist__latency_read(const char *text, double *seconds)
 {
-	return read_quantity(text, times, seconds) && *seconds > 0 &&
+	return dist__quantity_read(text, times, seconds) && *seconds > 0 &&
 	       *seconds <= MOST_S;
 }
 
@@ -153,8 +146,8 @@ bool dist__stack_read(const char *text, uint64_t *bytes)
 {
 	double size;
 
-	if (!read_quantity(text, sizes, &size) || !(size >= LEAST_STACK) ||
-	    !(size <= MOST_STACK))
+	if (!dist__quantity_read(text, sizes, &size) ||
+	    !(size >= LEAST_STACK) || !(size <= MOST_STACK))
 		return false;
 	*bytes = ((uint64_t)size + PAGE - 1) / PAGE * PAGE;
 	return true;

@@ -20,6 +20,15 @@ bool dist__count_read(const char *text, int64_t least, int64_t most,
 		      int64_t *count);
 bool dist__number_read(const char *text, double *number);
 
+/* dist__quantity_read reads a finite number with one of units behind it, and
+ * multiplies it by the unit's factor. A list of units ends with a NULL name. */
+struct dist__unit {
+	const char *name;
+	double factor;
+};
+bool dist__quantity_read(const char *text, const struct dist__unit *units,
+			 double *value);
+
 /* dist__digits_step reads the decimal digits at *text and moves *text behind
  * them; false: there are none, or the number exceeds most. */
 bool dist__digits_step(const char **text, uint64_t most, uint64_t *number);

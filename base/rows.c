@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/output.h"
 #include "base/quantity.h"
 
@@ -49,23 +50,18 @@ static void release(struct dist__cell cell)
 void dist__rows_add(struct dist__rows *table, const struct dist__cell *cells,
 		    size_t num)
 {
-	size_t rows = table->num_rows;
-	struct dist__cell *all = table->cells;
+	const bool is_room = dist__array_grow(&table->cells, table->num_rows,
+					      num * sizeof *cells);
 
 	assert(num == num_columns(table));
-	/* The room doubles. */
-	if ((rows & (rows - 1)) == 0)
-		all = realloc(all, (rows ? 2 * rows : 1) * num * sizeof *all);
-	if (all)
-		table->cells = all;
-	else
-		table->failed = true;
+	table->failed |= !is_room;
 	for (size_t i = 0; i < num; i++)
-		if (all)
-			all[rows * num + i] = own(table, cells[i]);
+		if (is_room)
+			table->cells[table->num_rows * num + i] =
+				own(table, cells[i]);
 		else if (cells[i].kind == CELL_JSON)
 			json_decref(cells[i].json);
-	table->num_rows += all != NULL;
+	table->num_rows += is_room;
 }
 
 void dist__rows_release(struct dist__rows *table)

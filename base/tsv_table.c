@@ -37,15 +37,6 @@ enum dist_error dist__tsv_refuse(const struct tsv_table *tsv, int line,
 
 /* ---- the file --------------------------------------------------------- */
 
-/* Returns items with room for one more than count; NULL: no memory. Grows at
- * powers of two, when the list is full exactly. */
-static void *grow(void *items, size_t count, size_t size)
-{
-	if (count & (count - 1))
-		return items;
-	return realloc(items, (count ? 2 * count : 1) * size);
-}
-
 static const struct tsv_entry *head_find(const struct tsv_table *tsv,
 					 const char *name)
 {
@@ -137,28 +128,15 @@ static enum dist_error read_columns(const struct reader *r, char *line)
 	return DIST_OK;
 }
 
-/* Makes room for one more row. */
-static bool grow_rows(struct tsv_table *tsv)
-{
-	size_t width = tsv->num_columns * sizeof *tsv->cells;
-	const char **cells = grow(tsv->cells, tsv->num_rows, width);
-	int *lines;
-
-	if (cells)
-		tsv->cells = cells;
-	lines = grow(tsv->lines, tsv->num_rows, sizeof *lines);
-	if (lines)
-		tsv->lines = lines;
-	return cells && lines;
-}
-
 static enum dist_error read_row(const struct reader *r, char *line)
 {
 	struct tsv_table *tsv = r->tsv;
 	size_t num = tsv->num_columns, found;
 	const char **cells;
 
-	if (!grow_rows(tsv))
+	if (!dist__array_grow(&tsv->cells, tsv->num_rows,
+			      num * sizeof *tsv->cells) ||
+	    !dist__array_grow(&tsv->lines, tsv->num_rows, sizeof *tsv->lines))
 		return DIST_ERR_NO_MEMORY;
 	cells = tsv->cells + tsv->num_rows * num;
 	found = split(line, cells, num);

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 
 #include "cli/log_arguments.h"
+#include "base/array.h"
 #include "base/data.h"
 #include "base/refuse.h"
 #include "model/measured/machine.h"
@@ -335,18 +336,14 @@ static enum dist_error measure_errors(struct fit *fit,
 {
 	size_t rows = table->tsv.num_rows, before = fit->num_errors;
 	const struct calibration *result = NULL;
-	double *errors =
-		realloc(fit->errors, (before + rows + 1) * sizeof *errors);
 
-	if (!errors)
-		return DIST_ERR_NO_MEMORY;
-	fit->errors = errors;
 	for (size_t i = 0; i < rows; i++) {
 		const struct collective_row *row = &table->rows[i];
 		const struct library_call call = call_of_row(row);
 		struct library_estimate estimate;
 		struct dist_message ignored;
 		struct fabric fabric;
+		double off;
 
 		if (row->use == VALUE_NEITHER)
 			continue;
@@ -359,15 +356,17 @@ static enum dist_error measure_errors(struct fit *fit,
 			continue;
 		}
 		result = result_of(fit, row);
-		errors[fit->num_errors++] =
-			fabs(library_time_ns(&estimate) /
-				     (row->time_us.value * 1e3) -
-			     1);
+		off = fabs(library_time_ns(&estimate) /
+				   (row->time_us.value * 1e3) -
+			   1);
+		if (!dist__array_add(&fit->errors, &fit->num_errors, &off,
+				     sizeof off))
+			return DIST_ERR_NO_MEMORY;
 	}
-	dist__sort_numbers(errors + before, fit->num_errors - before);
+	dist__sort_numbers(fit->errors + before, fit->num_errors - before);
 	if (result)
 		calibrate_advise(&fit->advice, &fit->machine, table, result,
-				 dist__quantile(errors + before,
+				 dist__quantile(fit->errors + before,
 						fit->num_errors - before, 0.5));
 	return DIST_OK;
 }

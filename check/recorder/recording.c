@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/dtype.h"
 #include "base/hash.h"
 #include "check/dump.h"
@@ -97,20 +98,17 @@ static struct recording_group *group_of(struct reader *r, uint32_t name,
 {
 	struct recording *recording = r->recording;
 	uint32_t num = recording->num_groups;
-	struct recording_group *groups = recording->groups;
+	struct recording_group *groups;
 
 	if (!widen(r, name) || !widen(r, desc))
 		return NULL;
 	if (r->named[name])
-		return &groups[r->named[name] - 1];
-	if ((num & (num - 1)) == 0)
-		groups =
-			realloc(groups, 2 * ((size_t)num + 1) * sizeof *groups);
-	if (!groups) {
+		return &recording->groups[r->named[name] - 1];
+	if (!dist__array_grow(&recording->groups, num, sizeof *groups)) {
 		(void)refuse(r, "pg_config", "memory");
 		return NULL;
 	}
-	recording->groups = groups;
+	groups = recording->groups;
 	groups[num] = (struct recording_group){.name = name, .desc = desc};
 	recording->num_groups++;
 	if (r->described[desc])

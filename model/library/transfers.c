@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+
 /* More are not listed: of messages between 16,384 ranks there are 33 million.
  */
 #define MOST_TRANSFERS ((size_t)4 << 20)
@@ -88,24 +90,13 @@ static int at(const struct seating *s, int node, int place)
 
 static void add(struct seating *s, int from, int to, bool leaves, double share)
 {
+	const struct library_transfer transfer = {share, from, to, leaves};
 	struct library_transfers *t = s->transfers;
-	size_t space = t->space ? 2 * t->space : 64;
-	struct library_transfer *grown;
 
-	if (from == to || share <= 0 || s->full)
-		return;
-	if (t->count == t->space) {
-		grown = t->count < MOST_TRANSFERS
-				? realloc(t->list, space * sizeof *grown)
-				: NULL;
-		s->full = !grown;
-		if (s->full)
-			return;
-		t->list = grown;
-		t->space = space;
-	}
-	t->list[t->count++] =
-		(struct library_transfer){share, from, to, leaves};
+	if (from != to && share > 0 && !s->full)
+		s->full = t->count >= MOST_TRANSFERS ||
+			  !dist__array_add(&t->list, &t->count, &transfer,
+					   sizeof transfer);
 }
 
 static void add_local(struct seating *s, int from, int to, double share)

@@ -25,7 +25,7 @@ struct library_transfer {
 
 struct library_transfers {
 	struct library_transfer *list; /* owned */
-	size_t count, space;
+	size_t count;
 
 	/* The largest share of the call's bytes, either way, on a rank's links
 	 * inside its node, on a card, and on both for one rank. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/refuse.h"
 
 /* Beyond these nothing was ever found to be fast. */
@@ -16,7 +17,7 @@
 
 struct list {
 	struct llm_candidate *of;
-	size_t num, room;
+	size_t num;
 	bool failed;
 	struct dist_message refusal; /* of the first that is not legal */
 };
@@ -25,17 +26,11 @@ struct list {
 
 static void list_add(struct list *list, const struct llm_layout *layout)
 {
-	if (list->num == list->room) {
-		size_t room = list->room ? 2 * list->room : 256;
-		void *more = realloc(list->of, room * sizeof *list->of);
+	const struct llm_candidate candidate = {.layout = *layout};
 
-		list->failed = list->failed || !more;
-		if (!more)
-			return;
-		list->of = more;
-		list->room = room;
-	}
-	list->of[list->num++] = (struct llm_candidate){.layout = *layout};
+	if (!dist__array_add(&list->of, &list->num, &candidate,
+			     sizeof candidate))
+		list->failed = true;
 }
 
 /* Whether value of a dimension is to be tried: the one asked for, or one from 1

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 
 static const char *const names[] = {
@@ -188,19 +189,12 @@ struct collective_row *collectives_add(struct collectives *table,
 				       int line)
 {
 	size_t num = table->tsv.num_rows;
-	struct collective_row *rows =
-		realloc(table->rows, (num + 1) * sizeof *rows);
-	int *lines;
 
-	if (!rows)
+	if (!dist__array_grow(&table->tsv.lines, num, sizeof *table->tsv.lines))
 		return NULL;
-	table->tsv.rows = table->rows = rows;
-	lines = realloc(table->tsv.lines, (num + 1) * sizeof *lines);
-	if (!lines)
-		return NULL;
-	table->tsv.lines = lines;
-	lines[num] = line;
-	table->tsv.num_rows++;
-	rows[num] = *row;
-	return &rows[num];
+	table->tsv.lines[num] = line;
+	row = dist__array_add(&table->rows, &table->tsv.num_rows, row,
+			      sizeof *row);
+	table->tsv.rows = table->rows;
+	return row ? &table->rows[num] : NULL;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "model/library/transport.h"
 #include "model/measured/log_line.h"
 
@@ -180,19 +181,15 @@ void log_run_note_forced(struct log_run *run, const char *line)
 bool log_run_add_host(struct log_run *run, const char *name, size_t len)
 {
 	size_t num = run->num_hosts;
-	struct log_host *hosts;
+	const struct log_host host = {name, len};
 
 	/* Mostly ranks of a host follow each other. */
 	while (num-- > 0)
 		if (run->hosts[num].len == len &&
 		    strncmp(run->hosts[num].name, name, len) == 0)
 			return true;
-	hosts = realloc(run->hosts, (run->num_hosts + 1) * sizeof *hosts);
-	if (!hosts)
-		return false;
-	run->hosts = hosts;
-	hosts[run->num_hosts++] = (struct log_host){name, len};
-	return true;
+	return dist__array_add(&run->hosts, &run->num_hosts, &host,
+			       sizeof host) != NULL;
 }
 
 /* "Rank  0 Group  0 Pid  9167 on  HOST device  0 [0x1b] NVIDIA A100" */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "base/quantity.h"
 #include "base/data.h"
@@ -100,21 +101,14 @@ static bool split(char *line, char **fields, size_t num)
 
 static enum dist_error append(struct model *model, const struct model_row *row)
 {
-	/* Grows at powers of two: the table is full exactly then. */
-	if ((model->num_rows & (model->num_rows - 1)) == 0) {
-		size_t room = model->num_rows ? 2 * model->num_rows : 1;
-		struct model_row *rows =
-			realloc(model->rows, room * sizeof *rows);
+	struct model_row *added = dist__array_add(
+		&model->rows, &model->num_rows, row, sizeof *row);
 
-		if (!rows)
-			return DIST_ERR_NO_MEMORY;
-		model->rows = rows;
-	}
-	model->rows[model->num_rows] = *row;
-	model->rows[model->num_rows].name = strdup(row->name);
-	if (!model->rows[model->num_rows].name)
+	if (!added)
 		return DIST_ERR_NO_MEMORY;
-	model->num_rows++;
+	added->name = strdup(row->name);
+	if (!added->name)
+		return DIST_ERR_NO_MEMORY;
 	model->num_parameters += row->numel > 0;
 	model->numel += row->numel;
 	model->forward_flops += row->forward_flops;

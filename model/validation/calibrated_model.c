@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "base/data.h"
 #include "base/refuse.h"
@@ -200,17 +201,13 @@ static enum dist_error calibrate(struct calibrated_model *calibrated,
 static enum dist_error add(struct calibrated_models *models,
 			   const struct calibrated_key *key)
 {
-	struct calibrated_model **all =
-		realloc(models->all, (models->num + 1) * sizeof *models->all);
 	struct calibrated_model *calibrated = calloc(1, sizeof *calibrated);
 
-	if (all)
-		models->all = all;
-	if (!all || !calibrated) {
+	if (!calibrated || !dist__array_add(&models->all, &models->num,
+					    &calibrated, sizeof calibrated)) {
 		free(calibrated);
 		return DIST_ERR_NO_MEMORY;
 	}
-	all[models->num++] = calibrated;
 	calibrated->key = *key;
 	dist__profile_init(&calibrated->profile);
 	if (!load(calibrated, &calibrated->refusal) &&

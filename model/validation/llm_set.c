@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/data.h"
 #include "base/refuse.h"
 #include "base/statistics.h"
@@ -30,31 +31,25 @@ static void name_of(const char *path, char *name)
 static enum dist_error add_source(struct llm_set *set, const char *path,
 				  struct dist_message *message)
 {
-	struct llm_source *more = realloc(
-		set->sources, (set->num_sources + 1) * sizeof *set->sources);
-	struct llm_source *source;
+	struct llm_source *source = dist__array_add(
+		&set->sources, &set->num_sources,
+		&(struct llm_source){.name = ""}, sizeof *source);
 
-	if (!more)
+	if (!source)
 		return DIST_ERR_NO_MEMORY;
-	set->sources = more;
-	source = &more[set->num_sources];
-	*source = (struct llm_source){.name = ""};
 	name_of(path, source->name);
-	set->num_sources++;
 	return llm_rows_load(&source->rows, path, message);
 }
 
 static enum dist_error add_recipes(struct llm_set *set, const char *path,
 				   struct dist_message *message)
 {
-	struct llm_recipes *more = realloc(
-		set->recipes, (set->num_recipes + 1) * sizeof *set->recipes);
+	struct llm_recipes *recipes = dist__array_add(
+		&set->recipes, &set->num_recipes,
+		&(struct llm_recipes){.rows = NULL}, sizeof *recipes);
 
-	if (!more)
-		return DIST_ERR_NO_MEMORY;
-	set->recipes = more;
-	more[set->num_recipes] = (struct llm_recipes){.rows = NULL};
-	return llm_recipes_load(&more[set->num_recipes++], path, message);
+	return recipes ? llm_recipes_load(recipes, path, message)
+		       : DIST_ERR_NO_MEMORY;
 }
 
 /* Whether a table is asked for. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "model/cluster/machine.h"
 #include "model/library/calibrate.h"
@@ -80,23 +81,16 @@ static bool is_used(const struct fit *fit, const char *library,
 static struct group *group_of(struct fit *fit, const struct collective_row *row)
 {
 	const char *transport = row->nodes == 1 ? NULL : row->transport;
+	struct group fresh = {.machine = row->machine, .transport = transport};
 	struct dist_message ignored;
-	struct group *groups;
 
 	for (size_t i = 0; i < fit->num_groups; i++)
 		if (strcmp(fit->groups[i].machine, row->machine) == 0 &&
 		    dist__same_text(fit->groups[i].transport, transport))
 			return &fit->groups[i];
-	groups = realloc(fit->groups, (fit->num_groups + 1) * sizeof *groups);
-	if (!groups)
-		return NULL;
-	fit->groups = groups;
-	groups += fit->num_groups++;
-	*groups =
-		(struct group){.machine = row->machine, .transport = transport};
-	groups->known =
-		!machine_find(&groups->description, row->machine, &ignored);
-	return groups;
+	fresh.known = !machine_find(&fresh.description, row->machine, &ignored);
+	return dist__array_add(&fit->groups, &fit->num_groups, &fresh,
+			       sizeof fresh);
 }
 
 /* The row as a call; false: the model has no word on it. Of a rate that nobody

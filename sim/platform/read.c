@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "base/input.h"
 #include "base/quantity.h"
@@ -28,23 +29,7 @@ struct reader {
 	size_t depth;
 };
 
-/* ---- arrays ----------------------------------------------------------- */
-
-/* Makes room for one more than num in what *array points to; it doubles. */
-static bool make_room(void *array, size_t num, size_t size)
-{
-	void *old, *grown;
-
-	if ((num & (num - 1)) != 0)
-		return true;
-	memcpy(&old, array, sizeof old);
-	grown = realloc(old, 2 * (num ? num : 1) * size);
-	if (grown)
-		memcpy(array, &grown, sizeof grown);
-	return grown != NULL;
-}
-
-#define MAKE_ROOM(array, num) make_room(&(array), (num), sizeof *(array))
+#define MAKE_ROOM(array, num) dist__array_grow(&(array), (num), sizeof *(array))
 
 /* ---- names ------------------------------------------------------------ */
 
@@ -67,33 +52,18 @@ static bool find_point(const struct dist__plain *plain, const char *name,
 
 /* ---- quantities ------------------------------------------------------- */
 
-struct unit {
-	const char *name;
-	double factor;
-};
-
-static bool read_quantity(const char *text, const struct unit *units,
+static bool read_quantity(const char *text, const struct dist__unit *units,
 			  double *value)
 {
-	char *end;
-
-	if (!text || (*text != '.' && (*text < '0' || *text > '9')) ||
-	    strncmp(text, "0x", 2) == 0)
-		return false;
-	*value = strtod(text, &end);
-	for (; units->name; units++)
-		if (strcmp(units->name, end) == 0) {
-			*value *= units->factor;
-			return isfinite(*value);
-		}
-	return false;
+	return text && !strchr("+-", *text) &&
+	       dist__quantity_read(text, units, value);
 }
 
-static const struct unit speeds[] = {
+static const struct dist__unit speeds[] = {
 	{"f", 1}, {"kf", 1e3}, {"Mf", 1e6}, {"Gf", 1e9}, {NULL, 0}};
-static const struct unit bandwidths[] = {
+static const struct dist__unit bandwidths[] = {
 	{"Bps", 1}, {"kBps", 1e3}, {"MBps", 1e6}, {"GBps", 1e9}, {NULL, 0}};
-static const struct unit times[] = {
+static const struct dist__unit times[] = {
 	{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {NULL, 0}};
 
 /* ---- elements --------------------------------------------------------- */
@@ -104,12 +74,10 @@ static bool add_property(struct dist__plain *plain, const struct dist__tag *tag,
 	struct dist__graph_property property = {dist__tag_value(tag, "id"),
 						dist__tag_value(tag, "value")};
 
-	if (tag->kind != DIST__TAG_EMPTY || !property.name || !property.value ||
-	    !dist__tag_has_only(tag, "id value") ||
-	    !MAKE_ROOM(plain->graph.properties, *num))
-		return false;
-	plain->graph.properties[(*num)++] = property;
-	return true;
+	return tag->kind == DIST__TAG_EMPTY && property.name &&
+	       property.value && dist__tag_has_only(tag, "id value") &&
+	       dist__array_add(&plain->graph.properties, num, &property,
+			       sizeof property);
 }
 
 static bool add_point(struct reader *r, const char *name,
@@ -177,7 +145,7 @@ struct link {
 };
 
 /* Reads a quantity that need not be there. */
-static bool read_optional(const char *text, const struct unit *units,
+static bool read_optional(const char *text, const struct dist__unit *units,
 			  double *value)
 {
 	*value = 0;

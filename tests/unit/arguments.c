@@ -142,7 +142,8 @@ Test(arguments, of_other_kinds_are_unknown)
 	manual.taker = "ps";
 	cr_expect(READS("--zero", "3"));
 	manual.taker = "ddp_step";
-	expect_refusal(READS("--zero", "3"), "--zero: expected with fsdp or ps, not ddp_step");
+	expect_refusal(READS("--zero", "3"),
+		       "--zero: expected with fsdp or ps, not ddp_step");
 }
 
 /* Every line of help is within 80 columns, an example keeps its meaning. */
