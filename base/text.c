@@ -29,3 +29,11 @@ bool dist__append(char *text, size_t size, const char *format, ...)
 	va_end(args);
 	return n >= 0 && (size_t)n < size - used;
 }
+
+void dist__stem(char *name, size_t size, const char *path, const char *suffix)
+{
+	const char *base = dist__base_name(path);
+	size_t tail = dist__ends_in(base, suffix) ? strlen(suffix) : 0;
+
+	snprintf(name, size, "%.*s", (int)(strlen(base) - tail), base);
+}

@@ -38,6 +38,17 @@ static inline bool dist__ends_in(const char *text, const char *end)
 	return len >= tail && strcmp(text + len - tail, end) == 0;
 }
 
+/* dist__base_name returns the part of path behind its folders. */
+static inline const char *dist__base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* dist__stem writes the base name of path without the suffix, if it has it. */
+void dist__stem(char *name, size_t size, const char *path, const char *suffix);
+
 /* dist__named returns the item called name among num items of size bytes, whose
  * first member is a const char *, NULL if an item has no name; NULL: there is
  * no such item, or no name. DIST__NAMED searches an array. */

@@ -14,6 +14,7 @@
 #include "model/measured/machine.h"
 #include "model/cluster/machine.h"
 #include "base/statistics.h"
+#include "base/text.h"
 #include "model/validation/call.h"
 #include "model/validation/fit.h"
 #include "model/measured/collectives.h"
@@ -466,8 +467,7 @@ static int print(const struct fit *fit, const char *path)
 static enum dist_error write(struct fit *fit, char *path, size_t size)
 {
 	const struct calibrate_log *request = fit->request;
-	const char *slash = strrchr(request->facts.machine, '/');
-	const char *name = slash ? slash + 1 : request->facts.machine;
+	const char *name = dist__base_name(request->facts.machine);
 	char old[PATH_SIZE];
 	enum dist_error error =
 		dist__data_find("machines", request->facts.machine, ".yaml",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/tracetable.h"
+#include "base/text.h"
 
 bool comparison_passes(const struct comparison_story *document)
 {
@@ -65,14 +66,10 @@ static struct dist__rows calls_of(const struct dist__comparison *comparison)
 	for (size_t i = 0; i < comparison->num_calls; i++) {
 		const struct dist__compared_call *call = &comparison->calls[i];
 		const struct dist__trace_call *p = call->predicted;
-		const char *name = p->file ? strrchr(p->file, '/') : NULL;
 		char at[256];
 
 		snprintf(at, sizeof at, "%.200s:%d",
-			 name      ? name + 1
-			 : p->file ? p->file
-				   : "-",
-			 p->line);
+			 p->file ? dist__base_name(p->file) : "-", p->line);
 		ADD_ROW(&table, cell_text(p->group),
 			cell_int(dist__trace_is_p2p(p) ? p->rank
 						       : CELL_UNKNOWN),

@@ -22,13 +22,9 @@ extern char **environ;
 /* "svg" or "png"; NULL: neither. */
 static const char *format_of(const char *picture)
 {
-	const char *suffix = strrchr(picture, '.');
-
-	if (suffix && strcmp(suffix, ".svg") == 0)
+	if (dist__ends_in(picture, ".svg"))
 		return "svg";
-	if (suffix && strcmp(suffix, ".png") == 0)
-		return "png";
-	return NULL;
+	return dist__ends_in(picture, ".png") ? "png" : NULL;
 }
 
 int plot_check(const char *command, const char *option, const char *picture)
@@ -56,11 +52,9 @@ const char *plot_data(const char *tsv, const char *picture,
 /* The name within a path, without the suffix of platforms and profiles. */
 static int name_length(const char **path)
 {
-	const char *slash = strrchr(*path, '/');
 	const char *suffix;
 
-	if (slash)
-		*path = slash + 1;
+	*path = dist__base_name(*path);
 	suffix = strrchr(*path, '.');
 	if (suffix &&
 	    (strcmp(suffix, ".xml") == 0 || strcmp(suffix, ".yaml") == 0))

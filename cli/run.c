@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/refuse.h"
 #include "cli/tally.h"
@@ -42,10 +43,9 @@ static int export_size(const struct run_plan *plan)
 static void name_job(const struct run_plan *plan, char *name, size_t size)
 {
 	char *const *argv = plan->argv + plan->title;
-	const char *slash = strrchr(argv[0], '/');
 	bool more = !plan->title && argv[1] && *argv[1] != '-';
 
-	snprintf(name, size, "%s%s%s", slash ? slash + 1 : argv[0],
+	snprintf(name, size, "%s%s%s", dist__base_name(argv[0]),
 		 more ? " " : "", more ? argv[1] : "");
 }
 

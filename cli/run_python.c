@@ -91,9 +91,7 @@ static int choose_script(const struct run_request *request,
 
 static bool is_interpreter(const char *name)
 {
-	const char *slash = strrchr(name, '/');
-
-	name = slash ? slash + 1 : name;
+	name = dist__base_name(name);
 	if (strncmp(name, "python", strlen("python")) != 0)
 		return false;
 	name += strlen("python");

@@ -17,6 +17,7 @@
 #include "base/quantity.h"
 #include "base/refuse.h"
 #include "base/spelling.h"
+#include "base/text.h"
 #include "cli/child.h"
 #include "cli/option_rows.h"
 #include "cli/pool.h"
@@ -81,17 +82,6 @@ const struct manual manual_sweep = {
 	.missing = "expected a study: a name of lockstep list studies, or "
 		   "FILE.yaml"};
 
-/* The name of a study within its path: "scaling" of "a/scaling.yaml". */
-static void name_of(const char *path, char *name, size_t size)
-{
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
-	const char *suffix = strrchr(base, '.');
-
-	snprintf(name, size, "%.*s",
-		 (int)(suffix ? (size_t)(suffix - base) : strlen(base)), base);
-}
-
 /* As many processes as a scheduler may be asked for. */
 #define PARTS_MOST 1000000
 
@@ -142,7 +132,7 @@ static int find_study(struct command_line *line)
 	if (dist__data_find("studies", line->word, ".yaml", line->path,
 			    sizeof line->path, &message))
 		return refuse("sweep", "%s", message.text);
-	name_of(line->path, name, sizeof name);
+	dist__stem(name, sizeof name, line->path, ".yaml");
 	snprintf(line->folder, sizeof line->folder, "sweep-%s", name);
 	if (line->output)
 		snprintf(line->folder, sizeof line->folder, "%s", line->output);

@@ -11,19 +11,10 @@
 #include "base/array.h"
 #include "base/data.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "lockstep/dist.h"
 
 #define PATH_SIZE 4096
-
-/* The file's name, without folder and suffix. */
-static void name_of(const char *path, char *name)
-{
-	const char *slash = strrchr(path, '/');
-
-	snprintf(name, VALIDATE_NAME, "%s", slash ? slash + 1 : path);
-	if (strlen(name) > 4 && strcmp(name + strlen(name) - 4, ".tsv") == 0)
-		name[strlen(name) - 4] = '\0';
-}
 
 /* Whether the file has the fields of steps; what is no table has none. */
 static bool has_steps(const char *path)
@@ -48,7 +39,7 @@ static struct validate_table *append(struct validate *validate,
 		&validate->tables, &validate->num, &empty, sizeof empty);
 
 	if (table)
-		name_of(path, table->name);
+		dist__stem(table->name, VALIDATE_NAME, path, ".tsv");
 	return table;
 }
 

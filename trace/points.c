@@ -100,7 +100,6 @@ static void describe(const struct dist__trace_call *call, char *text,
 		     size_t size)
 {
 	struct dist__trace_call placeless = *call;
-	const char *file = call->file ? strrchr(call->file, '/') : NULL;
 
 	placeless.file = NULL;
 	if (strcmp(call->op, "all_to_all") == 0)
@@ -108,7 +107,7 @@ static void describe(const struct dist__trace_call *call, char *text,
 	dist__trace_describe(&placeless, text, size);
 	if (call->file)
 		(void)dist__append(text, size, " in %s",
-				   file ? file + 1 : call->file);
+				   dist__base_name(call->file));
 	dist__printable(text);
 }
 

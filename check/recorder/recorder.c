@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/character.h"
+#include "base/text.h"
 #include "check/diagnosis.h"
 #include "check/recorder/job.h"
 #include "lockstep/types.h"
@@ -378,10 +379,9 @@ bool check_recorder_knows(const char *data, size_t size)
 
 bool check_recorder_rank(const char *path, uint32_t *rank)
 {
-	const char *name = strrchr(path, '/'), *end, *from;
+	const char *name = dist__base_name(path), *end, *from;
 	uint64_t number = 0;
 
-	name = name ? name + 1 : path;
 	end = strchr(name, '.'); /* nccl_trace_rank_3.pickle */
 	if (!end)
 		end = name + strlen(name);

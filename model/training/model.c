@@ -72,11 +72,7 @@ static void find_path(const char *name, char *path, size_t size)
 
 static void set_names(struct model *model, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
-	int n = (int)strlen(base) - (dist__ends_in(base, ".csv") ? 4 : 0);
-
-	snprintf(model->name, sizeof model->name, "%.*s", n, base);
+	dist__stem(model->name, sizeof model->name, path, ".csv");
 	snprintf(model->path, sizeof model->path, "%.255s", path);
 }
 

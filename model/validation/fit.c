@@ -91,14 +91,11 @@ static struct given find_given(const struct machine *machine,
 static void add_name(struct calibration *c, const struct collectives *table)
 {
 	const char *path = table->tsv.path ? table->tsv.path : "rows";
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	const char *dot = strrchr(name, '.');
-	bool is_table = dot && strcmp(dot, ".tsv") == 0;
-	size_t length = is_table ? (size_t)(dot - name) : strlen(name);
+	char name[256];
 
-	(void)dist__append(c->from, sizeof c->from, "%s%.*s",
-			   c->from[0] ? ", " : "", (int)length, name);
+	dist__stem(name, sizeof name, path, ".tsv");
+	(void)dist__append(c->from, sizeof c->from, "%s%s",
+			   c->from[0] ? ", " : "", name);
 	/* The text is one of YAML, and a word of library_calibration_print()'s.
 	 */
 	for (char *at = c->from; *at; at++)

@@ -14,19 +14,9 @@
 #include "base/data.h"
 #include "base/refuse.h"
 #include "base/statistics.h"
+#include "base/text.h"
 
 /* ---- reading ----------------------------------------------------------- */
-
-static void name_of(const char *path, char *name)
-{
-	const char *slash = strrchr(path, '/');
-	char *dot;
-
-	snprintf(name, LLM_SET_NAME, "%s", slash ? slash + 1 : path);
-	dot = strrchr(name, '.');
-	if (dot)
-		*dot = '\0';
-}
 
 static enum dist_error add_source(struct llm_set *set, const char *path,
 				  struct dist_message *message)
@@ -37,7 +27,7 @@ static enum dist_error add_source(struct llm_set *set, const char *path,
 
 	if (!source)
 		return DIST_ERR_NO_MEMORY;
-	name_of(path, source->name);
+	dist__stem(source->name, LLM_SET_NAME, path, ".tsv");
 	return llm_rows_load(&source->rows, path, message);
 }
 
@@ -57,7 +47,7 @@ static bool is_wanted(const char *path, const char *const *names, size_t num)
 {
 	char name[LLM_SET_NAME];
 
-	name_of(path, name);
+	dist__stem(name, LLM_SET_NAME, path, ".tsv");
 	for (size_t i = 0; i < num; i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
