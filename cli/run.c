@@ -9,12 +9,14 @@
 #include "cli/run.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/variable.h"
 #include "cli/command.h"
 #include "cli/refuse.h"
 #include "cli/tally.h"
@@ -49,6 +51,38 @@ static void name_job(const struct run_plan *plan, char *name, size_t size)
 		 more ? " " : "", more ? argv[1] : "");
 }
 
+/* Exports the files that the job writes, by options or variables, as they are
+ * named from here: a program may change its folder. */
+static int export_files(const struct run_request *request)
+{
+	const struct {
+		const char *name, *option;
+	} files[] = {
+		{"LOCKSTEP_TRACE", request->trace},
+		{"LOCKSTEP_JSON", request->json},
+		{"LOCKSTEP_JUNIT", request->junit},
+		{"LOCKSTEP_SARIF", request->sarif},
+		{"LOCKSTEP_DUMP", request->dump},
+	};
+	char here[PATH_MAX], path[2 * PATH_MAX];
+	bool known = getcwd(here, sizeof here) != NULL;
+	int failed = 0;
+
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		const char *file =
+			dist__variable_or(files[i].option, files[i].name);
+
+		if (!file)
+			continue;
+		if (known && *file != '/')
+			snprintf(path, sizeof path, "%s/%s", here, file);
+		else
+			snprintf(path, sizeof path, "%s", file);
+		failed |= setenv(files[i].name, path, 1);
+	}
+	return failed;
+}
+
 static int export(const struct run_request *request,
 		  const struct run_plan *plan)
 {
@@ -69,13 +103,8 @@ static int export(const struct run_request *request,
 		{"LOCKSTEP_PATIENCE", request->patience},
 		{"LOCKSTEP_STACK_SIZE", request->stack_size},
 		{"LOCKSTEP_DEBUG", request->debug},
-		{"LOCKSTEP_TRACE", request->trace},
 		{"LOCKSTEP_REPLAY", request->replay},
-		{"LOCKSTEP_JSON", request->json},
-		{"LOCKSTEP_JUNIT", request->junit},
-		{"LOCKSTEP_SARIF", request->sarif},
 		{"LOCKSTEP_ANNOTATE", request->annotate},
-		{"LOCKSTEP_DUMP", request->dump},
 		{"LOCKSTEP_COMPUTE", request->compute},
 		{"LOCKSTEP_REPRESENT", request->represent},
 		{"LOCKSTEP_EXPLORE", request->explore},
@@ -88,7 +117,7 @@ static int export(const struct run_request *request,
 	int failed;
 
 	name_job(plan, job, sizeof job);
-	failed = setenv("LOCKSTEP_JOB", job, 1) ||
+	failed = setenv("LOCKSTEP_JOB", job, 1) || export_files(request) ||
 		 !run_export_python(request, plan);
 	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
 		if (variables[i].value)
