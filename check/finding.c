@@ -356,7 +356,8 @@ static bool is_cut_off(const struct check_finding *f, uint32_t rank)
 	       has_gone(f, (uint32_t)cohort->call->peer_rank);
 }
 
-/* Who left without a shutdown is at fault, however many wait in one. */
+/* Who left without a shutdown is at fault, however many wait in one. A rank
+ * that last waits for and that has not gone would still come. */
 static void find_smaller_side(struct check_finding *f,
 			      const struct check_cohort *last)
 {
@@ -367,9 +368,10 @@ static void find_smaller_side(struct check_finding *f,
 		bool went = has_gone(f, rank);
 
 		gone += went;
-		stuck +=
-			!went && (misses_some(f, cohort_of(f, rank)) ||
-				  went_through(f, rank) || is_cut_off(f, rank));
+		stuck += !went &&
+			 (misses_some(f, cohort_of(f, rank)) ||
+			  went_through(f, rank) || is_cut_off(f, rank) ||
+			  check_awaits(&f->picture, last, rank));
 	}
 	for (int culprits = 1; culprits >= 0; culprits--)
 		for (uint32_t rank = 0; rank < n; rank++) {

@@ -87,13 +87,17 @@ static bool have_finished(const struct check_board *board)
 }
 
 /* A rank has ended the process of all by _exit(): it has finished, as a rank
- * that is a process of its own would have. The others get no further. */
+ * that is a process of its own would have. The others get no further: those
+ * that had yet to begin are not gone. */
 static struct check_verdict judge_exit(struct check_board *board,
 				       struct check_facts *facts,
 				       const struct check_cause *cause)
 {
 	struct check_verdict verdict;
 
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
+		if (board->slots[rank].state == CHECK_RANK_ABSENT)
+			board->slots[rank].state = CHECK_RANK_RUNNING;
 	board->slots[cause->rank].state = CHECK_RANK_FINISHED;
 	if (cause->weight > 0)
 		return check_judge_cause(board, facts, cause);

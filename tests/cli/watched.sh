@@ -12,6 +12,10 @@ program=$(dirname "$LOCKSTEP")/tests/cli/misbehave
 simulate=(--backend sim --platform star-8 --world-size 3)
 
 expect 0 check "${simulate[@]}" "$program" none none 0
+# A rank that changes its folder takes no report along.
+json=$(realpath --relative-to=. "$scratch")/away
+expect 0 run "${simulate[@]}" --json "$json" "$program" away call 1
+[ -s "$json" ] || fail "no JSON where it was asked for"
 for command in run check; do
 	expect 13 $command "${simulate[@]}" --json "$scratch/json" "$program" \
 		segv wait 1
@@ -54,6 +58,10 @@ for world in "${simulate[*]}" "--nproc-per-node 3"; do
 	# shellcheck disable=SC2086
 	expect 1 run $world "$program" quit4 end 0
 done
+# Simulated, it has taken along one that had yet to begin, which is not missing.
+expect 11 run "${simulate[@]}" --json "$scratch/json" "$program" quit0 call 1
+jq -e '.culprits == [1]' "$scratch/json" >/dev/null ||
+	fail "before one has begun: $(<"$scratch/json")"
 # In a function that it serves it is lost; pthread_exit() ends that alone, and
 # who called it gives up.
 for world in "${simulate[*]}" "--nproc-per-node 3"; do
