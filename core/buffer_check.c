@@ -9,14 +9,34 @@
 #define MOST_REGIONS 16
 #define MOST_BYTES   ((size_t)1 << 20)
 
-/* Whether any operation of the rank holds memory. */
-static bool is_any_held(const struct dist_group *group)
+static void take_out(struct dist__buffer_check *watch)
 {
-	const struct dist__buffer_check *w = group->root->watches;
+	struct dist__buffer_checks *list = watch->list;
 
-	while (w && w->ended)
-		w = w->next;
-	return w != NULL;
+	if (!list)
+		return;
+	*(watch->before ? &watch->before->next : &list->oldest) = watch->next;
+	*(watch->next ? &watch->next->before : &list->newest) = watch->before;
+	watch->list = NULL;
+}
+
+static void put_in(struct dist__buffer_checks *list,
+		   struct dist__buffer_check *watch)
+{
+	struct dist__buffer_check *before = list->newest;
+
+	while (before && before->age > watch->age)
+		before = before->before;
+	watch->list = list;
+	watch->before = before;
+	watch->next = before ? before->next : list->oldest;
+	*(before ? &before->next : &list->oldest) = watch;
+	*(watch->next ? &watch->next->before : &list->newest) = watch;
+}
+
+static bool is_released(const struct dist__buffer_check *watch)
+{
+	return watch->list == &watch->group->root->released;
 }
 
 static bool is_needed(const struct dist_group *group, const struct dist__op *op,
@@ -24,14 +44,13 @@ static bool is_needed(const struct dist_group *group, const struct dist__op *op,
 {
 	if (group->place.debug < DIST__DEBUG_INFO || op->phantom)
 		return false;
-	return !blocks || is_any_held(group);
+	return !blocks || group->root->regions.root;
 }
 
 static struct dist__buffer_check *watch_new(struct dist_group *group,
 					    struct dist__op *op, bool blocks)
 {
 	struct dist__buffer_check *watch = calloc(1, sizeof *watch);
-	struct dist_group *root = group->root;
 	size_t most = dist__buffer_check_most(group, op);
 
 	if (!watch)
@@ -43,12 +62,8 @@ static struct dist__buffer_check *watch_new(struct dist_group *group,
 	watch->lists = calloc(most, sizeof *watch->lists);
 	watch->heads = calloc(1 + dist__op_sides(op)->bundle.num,
 			      sizeof *watch->heads);
-	watch->before = root->last_watch;
-	if (watch->before)
-		watch->before->next = watch;
-	else
-		root->watches = watch;
-	root->last_watch = watch;
+	watch->age = ++group->root->num_checks;
+	put_in(&group->root->checks, watch);
 	if (watch->regions && watch->lists && watch->heads)
 		return watch;
 	dist__buffer_check_free(watch);
@@ -100,8 +115,7 @@ static const char *change_of(const struct dist__region *region)
 /* Whether the memory of watch must be what it was: nobody aborted it. */
 static bool is_held(const struct dist__buffer_check *watch)
 {
-	if (watch->ended || watch->released || watch->blocks ||
-	    watch->group->poison)
+	if (watch->blocks || watch->group->poison)
 		return false;
 	return !dist__op_is_done(watch->op) || !watch->op->error;
 }
@@ -109,7 +123,7 @@ static bool is_held(const struct dist__buffer_check *watch)
 void dist__buffer_check_look(const struct dist_group *group,
 			     const struct dist__site *site)
 {
-	struct dist__buffer_check *w = group->root->last_watch;
+	struct dist__buffer_check *w = group->root->checks.newest;
 	size_t regions = 0, bytes = 0;
 
 	if (group->place.debug < DIST__DEBUG_DETAIL || !site->file)
@@ -179,48 +193,58 @@ static enum dist_error inspect(const struct dist__buffer_check *watch,
 	return DIST_OK;
 }
 
-/* Gives the caller the results of region, or a part of it, but for what the
- * ops of w and newer ones write as well: it comes from them. */
-static void deliver(const struct dist__region *region, char *begin, char *end,
-		    struct dist__buffer_check *w)
+/* The region behind last that shares memory from begin to end with region, and
+ * whose op is newer; NULL: none. */
+static const struct dist__region *next_newer(const struct dist__region *region,
+					     const char *begin, const char *end,
+					     const struct dist__region *last)
 {
-	size_t bytes = (size_t)(end - begin);
-	const struct dist__region part = {
-		.tensor = dist_tensor(begin, bytes, DIST_UINT8)};
+	do
+		last = dist__region_next(region->watch, begin, end, last);
+	while (last && (last->watch == region->watch ||
+			last->node.age < region->node.age));
+	return last;
+}
 
-	for (; w; w = w->next) {
-		const struct dist__region *later =
-			w->ended ? NULL : dist__region_conflict(w, &part);
-		char *from, *to;
+/* Gives the caller the results of region, or a part of it, but for what newer
+ * ops write as well: it comes from them. */
+static void deliver(const struct dist__region *region, char *begin, char *end)
+{
+	const struct dist__region *later = NULL, *newer = NULL;
+	char *from, *to;
 
-		if (!later)
-			continue;
-		from = later->tensor.data;
-		to = from + dist__tensor_bytes(&later->tensor);
-		if (begin < from)
-			deliver(region, begin, from, w);
-		if (to < end)
-			deliver(region, to, end, w);
+	while ((newer = next_newer(region, begin, end, newer)))
+		if (newer->writes &&
+		    (!later || newer->node.age < later->node.age))
+			later = newer;
+	if (!later) {
+		dist__shadow_copy_deliver(region->holding, begin,
+					  (size_t)(end - begin));
 		return;
 	}
-	dist__shadow_copy_deliver(region->holding, begin, bytes);
+	from = later->tensor.data;
+	to = from + dist__tensor_bytes(&later->tensor);
+	if (begin < from)
+		deliver(region, begin, from);
+	if (to < end)
+		deliver(region, to, end);
 }
 
 /* Gives the caller the results. */
-static void deliver_all(struct dist__buffer_check *watch)
+static void deliver_all(const struct dist__buffer_check *watch)
 {
 	for (size_t i = 0; i < watch->num_regions; i++) {
 		const struct dist__region *region = &watch->regions[i];
-		char *begin = region->tensor.data;
+		const struct dist__region *newer = NULL;
 		size_t bytes = dist__tensor_bytes(&region->tensor);
+		char *begin = region->tensor.data;
 
 		if (!region->writes)
 			continue;
-		deliver(region, begin, begin + bytes, watch->next);
-		for (struct dist__buffer_check *w = watch->next; w; w = w->next)
-			for (struct dist__shadow_copy *h = w->holdings; h;
-			     h = h->next)
-				dist__shadow_copy_expect(h, begin, bytes);
+		deliver(region, begin, begin + bytes);
+		while ((newer = next_newer(region, begin, begin + bytes,
+					   newer)))
+			dist__shadow_copy_expect(newer->holding, begin, bytes);
 	}
 }
 
@@ -246,8 +270,11 @@ static void let_go(struct dist__buffer_check *watch)
 		dist__shadow_copy_free(holding);
 	}
 	unguard(watch);
+	for (size_t i = 0; i < watch->num_regions; i++)
+		dist__region_index_remove(&watch->group->root->regions,
+					  &watch->regions[i].node);
 	watch->num_regions = 0;
-	watch->ended = true;
+	take_out(watch);
 }
 
 static enum dist_error end(struct dist__buffer_check *watch,
@@ -270,61 +297,71 @@ static enum dist_error end(struct dist__buffer_check *watch,
 enum dist_error dist__buffer_check_end(struct dist__buffer_check *watch,
 				       const struct dist__site *seen)
 {
-	if (!watch || watch->ended)
+	if (!watch || !watch->list)
 		return DIST_OK;
-	return end(watch, seen, !watch->released);
+	return end(watch, seen, !is_released(watch));
 }
 
 void dist__buffer_check_release(struct dist__buffer_check *watch)
 {
-	if (!watch || watch->released)
+	if (!watch || !watch->list)
 		return;
-	watch->released = true;
-	watch->group->root->num_let_go++;
+	take_out(watch);
+	put_in(&watch->group->root->released, watch);
+}
+
+/* What a released op that may be complete does to its memory is no hazard any
+ * more. A send leaves nothing to deliver. */
+static void let_it_be(struct dist__buffer_check *watch)
+{
+	unguard(watch);
+	if (watch->op->kind == DIST__SEND)
+		take_out(watch);
+}
+
+/* The next check to look at, the oldest first, of two lists from here on. */
+static struct dist__buffer_check *step(struct dist__buffer_check *here[2])
+{
+	int i = here[0] && (!here[1] || here[0]->age < here[1]->age) ? 0 : 1;
+	struct dist__buffer_check *watch = here[i];
+
+	if (watch)
+		here[i] = watch->next;
+	return watch;
 }
 
 enum dist_error dist__buffer_check_sweep(struct dist_group *group,
 					 const struct dist__op *op)
 {
 	struct dist_group *root = group->root;
+	bool alone = dist__op_is_p2p(op->kind); /* shows of no other that it
+						   has ended */
+	struct dist__buffer_check *w,
+		*here[2] = {alone ? NULL : root->checks.oldest,
+			    root->released.oldest};
 	enum dist_error error = DIST_OK;
 
-	/* A message shows of no other operation that it has ended. */
-	if (root->num_let_go == 0 && dist__op_is_p2p(op->kind))
-		return DIST_OK;
-	for (struct dist__buffer_check *w = root->watches; w && !error;
-	     w = w->next) {
-		bool before = w->group == group && !dist__op_is_p2p(op->kind) &&
+	while (!error && (w = step(here))) {
+		bool released = is_released(w), first = !w->heard;
+		bool before = w->group == group && !alone &&
 			      !dist__op_is_p2p(w->op->kind) &&
 			      w->op->seq < op->seq;
-		bool first = !w->heard;
 
-		w->heard |= w->released;
-		if ((w->released || before) && !w->ended &&
-		    dist__op_is_done(w->op))
+		if (w == op->watch)
+			here[0] = NULL;
+		w->heard |= released;
+		if ((released || before) && dist__op_is_done(w->op))
 			error = end(w, &op->site, first);
 		else if (w->heard)
-			unguard(w);
+			let_it_be(w);
 	}
 	return error;
 }
 
 void dist__buffer_check_free(struct dist__buffer_check *watch)
 {
-	struct dist_group *root;
-
 	if (!watch)
 		return;
-	root = watch->group->root;
-	root->num_let_go -= watch->released;
-	if (watch->before)
-		watch->before->next = watch->next;
-	else
-		root->watches = watch->next;
-	if (watch->next)
-		watch->next->before = watch->before;
-	else
-		root->last_watch = watch->before;
 	let_go(watch);
 	free(watch->regions);
 	free(watch->lists);

@@ -53,7 +53,8 @@ void dist__buffer_check_look(const struct dist_group *group,
  * other functions: nothing is checked. */
 static inline bool dist__buffer_check_idles(const struct dist_group *group)
 {
-	return group->place.debug < DIST__DEBUG_INFO && !group->root->watches;
+	return group->place.debug < DIST__DEBUG_INFO &&
+	       !group->root->checks.oldest && !group->root->released.oldest;
 }
 
 /* dist__buffer_check_release notes that the caller freed the handle of op. */

@@ -12,10 +12,12 @@
 
 /* A tensor of the op, as the caller passed it. */
 struct dist__region {
+	struct dist__region_node node; /* the first member */
 	struct dist_tensor tensor;
 	const char *name;
 	int part; /* of a list; -1: none */
 	bool writes;
+	struct dist__buffer_check *watch;
 	struct dist__shadow_copy *holding; /* one of the watch's */
 	struct dist__guard *guard;         /* NULL: none */
 	struct dist__points *points;       /* without guard; NULL: none */
@@ -26,14 +28,13 @@ struct dist__region {
 };
 
 struct dist__buffer_check {
-	struct dist__buffer_check *next,
-		*before; /* newer, older one of the rank */
+	struct dist__buffer_checks *list; /* NULL: over once the op is done */
+	struct dist__buffer_check *next, *before; /* newer, older one there */
+	uint64_t age;                             /* higher: newer */
 	struct dist_group *group;
 	struct dist__op *op;
 	bool blocks;
-	bool released; /* the caller freed the handle */
-	bool heard;    /* an operation ended since then */
-	bool ended;
+	bool heard; /* an operation ended since its handle was freed */
 	struct dist__shadow_copy *holdings;
 	struct dist__region *regions;
 	size_t num_regions;
@@ -49,6 +50,17 @@ static inline size_t dist__tensor_bytes(const struct dist_tensor *tensor)
 			    : 0;
 }
 
+/* dist__region_next returns the region of the rank behind last (NULL: the first
+ * one) that has a byte from begin to end; NULL: none. */
+static inline const struct dist__region *
+dist__region_next(const struct dist__buffer_check *watch, const char *begin,
+		  const char *end, const struct dist__region *last)
+{
+	return (const struct dist__region *)dist__region_index_next(
+		&watch->group->root->regions, begin, end,
+		last ? &last->node : NULL);
+}
+
 /* dist__buffer_check_most returns an upper bound of the tensors of op. */
 size_t dist__buffer_check_most(const struct dist_group *group,
 			       const struct dist__op *op);
@@ -56,12 +68,6 @@ size_t dist__buffer_check_most(const struct dist_group *group,
 /* dist__buffer_check_take gives the op of watch, the newest, copies to work on,
  * and stores the regions. Errors: HAZARD, NO_MEMORY. */
 enum dist_error dist__buffer_check_take(struct dist__buffer_check *watch);
-
-/* dist__region_conflict returns the first region of watch that overlaps region
- * where either is written: the order of their ops matters. NULL: none. */
-const struct dist__region *
-dist__region_conflict(const struct dist__buffer_check *watch,
-		      const struct dist__region *region);
 
 /* dist__buffer_check_is_guarded returns whether watch guards its memory.
  */

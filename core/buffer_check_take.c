@@ -5,29 +5,6 @@
 #include "core/shadow_copy.h"
 #include "core/buffer_check_state.h"
 
-static bool overlap(const struct dist_tensor *a, const struct dist_tensor *b)
-{
-	uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
-
-	return x < y + dist__tensor_bytes(b) && y < x + dist__tensor_bytes(a);
-}
-
-/* Whether the order of a and b matters to what memory holds. */
-static bool conflict(const struct dist__region *a, const struct dist__region *b)
-{
-	return (a->writes || b->writes) && overlap(&a->tensor, &b->tensor);
-}
-
-const struct dist__region *
-dist__region_conflict(const struct dist__buffer_check *watch,
-		      const struct dist__region *region)
-{
-	for (size_t i = 0; i < watch->num_regions; i++)
-		if (conflict(&watch->regions[i], region))
-			return &watch->regions[i];
-	return NULL;
-}
-
 bool dist__buffer_check_is_guarded(const struct dist__buffer_check *watch)
 {
 	return watch->group->place.debug >= DIST__DEBUG_DETAIL;
@@ -55,42 +32,78 @@ static bool in_order(const struct dist__buffer_check *a,
 	       !dist__op_is_p2p(b->op->kind);
 }
 
-/* Whether an earlier op has to do with the region. Errors: HAZARD, unless they
- * run in order. */
+/* The region behind last that shares memory with region; NULL: none. */
+static const struct dist__region *
+next_near(const struct dist__buffer_check *watch,
+	  const struct dist__region *region, const struct dist__region *last)
+{
+	const char *begin = region->tensor.data;
+
+	return dist__region_next(watch, begin,
+				 begin + dist__tensor_bytes(&region->tensor),
+				 last);
+}
+
+/* Whether nobody waits for the op of watch any more, which is done. */
+static bool is_over(const struct dist__buffer_check *watch)
+{
+	return !watch->list && dist__op_is_done(watch->op);
+}
+
+/* Whether an earlier op has to do with the region: either writes it. Errors:
+ * HAZARD, unless they run in order. */
 static enum dist_error find_earlier(const struct dist__buffer_check *watch,
 				    const struct dist__region *region,
 				    bool *found)
 {
-	const struct dist__buffer_check *w = watch->group->root->watches;
+	const struct dist__region *near = NULL, *oldest = NULL;
 
 	*found = false;
-	for (; w != watch; w = w->next) {
-		const struct dist__region *held =
-			w->ended ? NULL : dist__region_conflict(w, region);
-
-		if (held && !in_order(w, watch))
-			return dist__accuse_sharing(watch, region, w, held);
-		*found |= held != NULL;
+	while ((near = next_near(watch, region, near))) {
+		if (near->watch == watch || is_over(near->watch) ||
+		    !(near->writes || region->writes))
+			continue;
+		*found = true;
+		if (!in_order(near->watch, watch) &&
+		    (!oldest || near->node.age < oldest->node.age))
+			oldest = near;
 	}
-	return DIST_OK;
+	return oldest ? dist__accuse_sharing(watch, region, oldest->watch,
+					     oldest)
+		      : DIST_OK;
 }
 
-/* Lets holding go on with what the earlier ops leave. */
+static bool covers(const struct dist__region *outer,
+		   const struct dist__region *inner)
+{
+	const char *begin = inner->tensor.data;
+
+	return outer->node.begin <= (uintptr_t)begin &&
+	       outer->node.end >=
+		       (uintptr_t)begin + dist__tensor_bytes(&inner->tensor);
+}
+
+/* Lets holding, of region, go on with what the earlier ops leave: with all of
+ * the newest that writes it whole, and with what newer ones than that write. */
 static bool follow(const struct dist__buffer_check *watch,
+		   const struct dist__region *region,
 		   struct dist__shadow_copy *holding)
 {
-	const struct dist__buffer_check *w = watch->group->root->watches;
+	const struct dist__region *near = NULL;
+	uint64_t oldest = 0;
 	bool good = true;
 
-	for (; w != watch; w = w->next)
-		for (size_t i = 0; i < w->num_regions; i++) {
-			const struct dist__region *r = &w->regions[i];
-
-			if (r->writes)
-				good &= dist__shadow_copy_follow(
-					holding, r->holding, r->tensor.data,
-					dist__tensor_bytes(&r->tensor));
-		}
+	while ((near = next_near(watch, region, near)))
+		if (near->watch != watch && near->writes &&
+		    near->node.age > oldest && covers(near, region))
+			oldest = near->node.age;
+	while ((near = next_near(watch, region, near)))
+		if (near->watch != watch && near->writes &&
+		    near->node.age >= oldest)
+			good &= dist__shadow_copy_follow(
+				holding, near->holding, near->node.age,
+				near->tensor.data,
+				dist__tensor_bytes(&near->tensor));
 	return good;
 }
 
@@ -108,7 +121,7 @@ static struct dist__shadow_copy *hold_more(struct dist__buffer_check *watch,
 		return NULL;
 	holding->next = watch->holdings;
 	watch->holdings = holding;
-	return follow(watch, holding) ? holding : NULL;
+	return follow(watch, region, holding) ? holding : NULL;
 }
 
 /* Gives region its place in one of watch's holdings, or in none: a blocking
@@ -158,9 +171,14 @@ static enum dist_error take(struct dist__buffer_check *watch,
 	*region = *like;
 	region->tensor = *tensor;
 	region->writes = writes;
+	region->watch = watch;
 	error = hold(watch, region);
 	if (error || !region->holding)
 		return error;
+	region->node.begin = (uintptr_t)region->tensor.data;
+	region->node.end =
+		region->node.begin + dist__tensor_bytes(&region->tensor);
+	dist__region_index_add(&watch->group->root->regions, &region->node);
 	watch->num_regions++;
 	tensor->data = region->holding->work +
 		       ((char *)tensor->data - region->holding->user);

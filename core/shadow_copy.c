@@ -8,6 +8,7 @@
 struct dist__inflow {
 	struct dist__inflow *next; /* newer */
 	struct dist__shadow_copy *from;
+	uint64_t age;
 	const char *user;
 	size_t bytes;
 };
@@ -73,7 +74,7 @@ static struct common common(const struct dist__shadow_copy *shadow,
 }
 
 bool dist__shadow_copy_follow(struct dist__shadow_copy *shadow,
-			      struct dist__shadow_copy *earlier,
+			      struct dist__shadow_copy *earlier, uint64_t age,
 			      const char *user, size_t bytes)
 {
 	struct dist__inflow **link = &shadow->inflows;
@@ -86,10 +87,13 @@ bool dist__shadow_copy_follow(struct dist__shadow_copy *shadow,
 		free(inflow);
 		return false;
 	}
-	while (*link)
+	while (*link && (*link)->age < age)
 		link = &(*link)->next;
-	*inflow = (struct dist__inflow){
-		.from = earlier, .user = user, .bytes = bytes};
+	*inflow = (struct dist__inflow){.next = *link,
+					.from = earlier,
+					.age = age,
+					.user = user,
+					.bytes = bytes};
 	*link = inflow;
 	earlier->users++;
 	return true;

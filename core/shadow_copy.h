@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/buffer_pool.h"
 
@@ -37,10 +38,10 @@ struct dist__shadow_copy *dist__shadow_copy_new(struct dist__buffer_pool *pool,
 bool dist__shadow_copy_keep(struct dist__shadow_copy *shadow);
 
 /* dist__shadow_copy_follow makes shadow take the results that earlier will have
- * in bytes at user, if both share any of these. Call it for the oldest first.
- * false: no memory. */
+ * in bytes at user, if both share any of these; of several earlier ones that of
+ * the highest age counts. false: no memory. */
 bool dist__shadow_copy_follow(struct dist__shadow_copy *shadow,
-			      struct dist__shadow_copy *earlier,
+			      struct dist__shadow_copy *earlier, uint64_t age,
 			      const char *user, size_t bytes);
 
 /* dist__shadow_copy_begin copies the results of earlier operations, which are

@@ -13,6 +13,7 @@
 #include "check/record.h"
 #include "core/backend.h"
 #include "core/buffer_pool.h"
+#include "core/region_index.h"
 
 struct dist__call_cache;
 
@@ -60,9 +61,13 @@ struct dist_group {
 	double *factors; /* of PREMUL_SUM, by number; NAN: freed */
 	size_t num_factors;
 	struct dist_work *works; /* all handles not freed, newest first */
-	/* root's: of all its groups, oldest first. */
-	struct dist__buffer_check *watches, *last_watch;
-	size_t num_let_go; /* those whose handle the caller has freed */
+	/* root's, of all its groups: the checks of operations, those whose
+	 * handle the caller has freed, and the memory of both. */
+	struct dist__buffer_checks {
+		struct dist__buffer_check *oldest, *newest;
+	} checks, released;
+	uint64_t num_checks; /* since the start */
+	struct dist__region_index regions;
 	struct dist__buffer_pool pool; /* root's: for their copies */
 	struct dist_message *message;  /* of the last failure; NULL: none */
 };

@@ -1,0 +1,124 @@
+/* region_index.c - the memory of a rank's checked operations, by address: a
+ * tree with random weights (a treap), in which each place knows how far all
+ * below it reach. */
+#include "core/region_index.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/random.h"
+
+/* Whether a stands before b in the tree. */
+static bool is_before(const struct dist__region_node *a,
+		      const struct dist__region_node *b)
+{
+	return a->begin != b->begin ? a->begin < b->begin : a->age < b->age;
+}
+
+static uintptr_t reach_of(const struct dist__region_node *node)
+{
+	return node ? node->reach : 0;
+}
+
+static void measure(struct dist__region_node *node)
+{
+	uintptr_t left = reach_of(node->left), right = reach_of(node->right);
+
+	node->reach = left > right ? left : right;
+	if (node->end > node->reach)
+		node->reach = node->end;
+}
+
+/* Cuts tree into those before node, *left, and the others, *right. */
+static void split(struct dist__region_node *tree,
+		  const struct dist__region_node *node,
+		  struct dist__region_node **left,
+		  struct dist__region_node **right)
+{
+	if (!tree) {
+		*left = *right = NULL;
+		return;
+	}
+	if (is_before(tree, node)) {
+		*left = tree;
+		split(tree->right, node, &tree->right, right);
+	} else {
+		*right = tree;
+		split(tree->left, node, left, &tree->left);
+	}
+	measure(tree);
+}
+
+/* Joins two trees, of which left stands before right. */
+static struct dist__region_node *merge(struct dist__region_node *left,
+				       struct dist__region_node *right)
+{
+	if (!left || !right)
+		return left ? left : right;
+	if (left->weight >= right->weight) {
+		left->right = merge(left->right, right);
+		measure(left);
+		return left;
+	}
+	right->left = merge(left, right->left);
+	measure(right);
+	return right;
+}
+
+void dist__region_index_add(struct dist__region_index *index,
+			    struct dist__region_node *node)
+{
+	struct dist__region_node *left, *right;
+
+	node->age = ++index->newest;
+	node->weight = dist__random_of(node->age);
+	node->left = node->right = NULL;
+	measure(node);
+	split(index->root, node, &left, &right);
+	index->root = merge(merge(left, node), right);
+}
+
+static struct dist__region_node *without(struct dist__region_node *tree,
+					 const struct dist__region_node *node)
+{
+	if (tree == node)
+		return merge(tree->left, tree->right);
+	if (is_before(node, tree))
+		tree->left = without(tree->left, node);
+	else
+		tree->right = without(tree->right, node);
+	measure(tree);
+	return tree;
+}
+
+void dist__region_index_remove(struct dist__region_index *index,
+			       const struct dist__region_node *node)
+{
+	index->root = without(index->root, node);
+}
+
+static struct dist__region_node *next(struct dist__region_node *tree,
+				      uintptr_t begin, uintptr_t end,
+				      const struct dist__region_node *last)
+{
+	struct dist__region_node *found;
+
+	if (reach_of(tree) <= begin)
+		return NULL;
+	if (!last || is_before(last, tree)) {
+		found = next(tree->left, begin, end, last);
+		if (found)
+			return found;
+		if (tree->begin < end && tree->end > begin)
+			return tree;
+	}
+	return tree->begin < end ? next(tree->right, begin, end, last) : NULL;
+}
+
+struct dist__region_node *
+dist__region_index_next(const struct dist__region_index *index,
+			const char *begin, const char *end,
+			const struct dist__region_node *last)
+{
+	return next(index->root, (uintptr_t)begin, (uintptr_t)end, last);
+}
