@@ -6,7 +6,6 @@
 #define LOCKSTEP_CHECK_GROUPS_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "check/record.h"
 

@@ -2,13 +2,11 @@
  * where the time of a step goes, what a GPU holds. */
 #include "cli/llm.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/refuse.h"
 #include "cli/study_point.h"
 
 #define HOUR_NS 3600e9

@@ -4,7 +4,6 @@
 #include "base/variable.h"
 #include "cli/run.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <math.h>

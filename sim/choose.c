@@ -14,7 +14,6 @@
  */
 #include "sim/choose.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/array.h"

@@ -1,6 +1,5 @@
 #include "model/measured/collectives.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

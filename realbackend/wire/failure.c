@@ -6,7 +6,6 @@
  * its connection: the peer would take the next frame for the rest. Nor can a
  * send whose memory the peer is reading.
  */
-#include <stdlib.h>
 
 #include "base/array.h"
 #include "core/backend.h"
