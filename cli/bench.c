@@ -44,7 +44,7 @@ struct bench_interval {
  * Errors: as intervals_load. */
 static enum dist_error bench_interval_make(struct bench_interval *interval,
 					   const struct dist__tally *tally,
-					   enum collective collective,
+					   const struct sweep *sweep,
 					   struct dist_message *message)
 {
 	/* One of each range. */
@@ -63,10 +63,14 @@ static enum dist_error bench_interval_make(struct bench_interval *interval,
 	error = intervals_load(&intervals, message);
 	for (int r = 0; !error && r < ACCURACY_ALL; r++) {
 		const struct interval_case of = tally_call(
-			tally, collective_name(collective), bytes[r]);
+			tally, collective_name(sweep->collective), bytes[r]);
 
 		error = intervals_find(&intervals, &of, NULL,
 				       &interval->ranges[r]);
+		/* Links do not launch, nor say that a message is ready. */
+		if (sweep->collective == COLLECTIVE_SENDRECV &&
+		    !sweep->exchange_ns && strcmp(tally->library, "nccl") == 0)
+			interval->ranges[r].factor = NAN;
 	}
 	dist__tsv_release(&intervals.tsv);
 	return error;
@@ -202,6 +206,11 @@ struct command_line {
 	int uncalibrated;
 	struct machine_platform room; /* of the machine */
 	char calibration[256];        /* what it knows of the library */
+	struct exchange {
+		struct dist__profile profile;
+		struct fabric fabric;
+		int ranks;
+	} exchange; /* sendrecv, if sweep.exchange_ns */
 	const char *profile;
 	const char *algorithm;
 	char *spelled_out; /* the algorithm, with its collective */
@@ -329,13 +338,59 @@ static const char *read_algorithm(struct command_line *line, int collective,
 	return good ? NULL : message->text;
 }
 
+#define BY_LINKS "sends and receives go by the links alone"
+
+static enum dist_error estimate_exchange(const struct exchange *exchange,
+					 size_t bytes, double *ns,
+					 struct dist_message *message)
+{
+	const struct library_call call = {.op = DIST__SEND,
+					  .numel = bytes,
+					  .element_bytes = 1,
+					  .ranks = exchange->ranks};
+	struct library_estimate estimate;
+	enum dist_error error =
+		library_estimate(&exchange->profile, &exchange->fabric, &call,
+				 &estimate, message);
+
+	*ns = error ? 0 : library_time_ns(&estimate);
+	return error;
+}
+
+static int64_t exchange_ns(const void *library, size_t bytes)
+{
+	struct dist_message ignored;
+	double ns;
+
+	(void)estimate_exchange(library, bytes, &ns, &ignored);
+	return llround(ns);
+}
+
+/* A library that knows what all ranks' sends to the next take is asked for
+ * that, instead of the links, where these are the machine's own. */
+static void find_exchange(struct command_line *line)
+{
+	struct exchange *exchange = &line->exchange;
+	struct dist_message ignored;
+	double ns;
+
+	exchange->ranks = line->ranks;
+	if (*line->links || line->topology ||
+	    machine_platform_fabric(&line->room, line->ranks, &exchange->fabric,
+				    &ignored) ||
+	    estimate_exchange(exchange, 1, &ns, &ignored))
+		return;
+	line->sweep.exchange_ns = exchange_ns;
+	line->sweep.library = exchange;
+}
+
 /* A machine is simulated, whatever else says where to run. */
 static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 				    const struct dist__link_overrides *links,
 				    struct dist_message *message)
 {
 	struct machine_platform *room = &line->room;
-	struct dist__profile profile;
+	struct dist__profile *profile = &line->exchange.profile;
 	enum dist__fidelity fidelity;
 	enum dist_error error;
 
@@ -354,11 +409,6 @@ static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 		return dist__refuse(message, "--machine: expected --world-size "
 					     "too: a machine has as many nodes "
 					     "as are asked for");
-	if (line->uncalibrated && is_p2p)
-		return dist__refuse(message,
-				    "--uncalibrated: expected another "
-				    "collective: sends and receives go by the "
-				    "links alone");
 	line->backend = "sim";
 	error = machine_platform_open(room, line->machine, message);
 	room->ranks_per_node = line->ranks_per_node;
@@ -370,24 +420,29 @@ static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 		line->profile = machine_platform_library(room);
 	if (!error)
 		error = machine_platform_check(room, line->ranks, message);
-	dist__profile_init(&profile);
 	if (!error && line->profile)
-		error = dist__profile_find(&profile, line->profile, message);
+		error = dist__profile_find(profile, line->profile, message);
 	if (!error && !dist__fidelity_parse(&fidelity, line->fidelity))
 		fidelity = DIST__FIDELITY_AUTO; /* refused later */
 	if (!error && line->topology)
-		error = library_fidelity(&profile, line->ranks, fidelity,
+		error = library_fidelity(profile, line->ranks, fidelity,
 					 &fidelity, message);
 	if (!error)
 		error = machine_platform_allows(room, fidelity, message);
 	if (!error && is_p2p)
+		find_exchange(line);
+	if (!error && is_p2p && !line->sweep.exchange_ns) {
 		snprintf(line->calibration, sizeof line->calibration,
-			 "none, sends and receives go by the links alone");
-	else if (!error)
-		machine_platform_calibration(room, &profile, line->ranks,
+			 "none, " BY_LINKS);
+		if (line->uncalibrated)
+			error = dist__refuse(message,
+					     "--uncalibrated: expected another "
+					     "collective: " BY_LINKS);
+	} else if (!error) {
+		machine_platform_calibration(room, profile, line->ranks,
 					     line->calibration,
 					     sizeof line->calibration);
-	dist__profile_release(&profile);
+	}
 	if (!error)
 		error = machine_platform_write(room, line->ranks, false,
 					       message);
@@ -589,8 +644,7 @@ static int conclude(const struct command_line *line, const struct sweep *sweep)
 	rows = read_rows(sweep->rows, &num);
 	if (!rows)
 		return out_of_memory("bench");
-	if (bench_interval_make(&interval, dist__sim_tally(), sweep->collective,
-				&message))
+	if (bench_interval_make(&interval, dist__sim_tally(), sweep, &message))
 		status = refuse("bench", "%s", message.text);
 	/* Of ranks that are processes of their own rank 0 alone has rows. */
 	if (!status && line->tsv && num > 0)
@@ -664,10 +718,12 @@ int command_bench(int argc, const char **argv)
 	int status;
 
 	sweep_init(&line.sweep);
+	dist__profile_init(&line.exchange.profile);
 	if (!arguments_parse(&manual_bench, &argc, argv, &line, &status))
 		return status;
 	status = bench(&line, argv[1]);
 	machine_platform_close(&line.room);
+	dist__profile_release(&line.exchange.profile);
 	free(line.spelled_out);
 	return status;
 }

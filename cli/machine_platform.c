@@ -132,6 +132,16 @@ enum dist_error machine_platform_allows(const struct machine_platform *platform,
 			    "by a closed form nobody shares its links");
 }
 
+enum dist_error machine_platform_fabric(const struct machine_platform *platform,
+					int ranks, struct fabric *fabric,
+					struct dist_message *message)
+{
+	return machine_fabric(&platform->machine, transport_of(platform),
+			      count_nodes(platform, ranks),
+			      machine_platform_node_ranks(platform, ranks),
+			      fabric, message);
+}
+
 void machine_platform_calibration(struct machine_platform *platform,
 				  const struct dist__profile *profile,
 				  int ranks, char *text, size_t size)
@@ -140,10 +150,7 @@ void machine_platform_calibration(struct machine_platform *platform,
 	struct dist_message ignored;
 	struct fabric fabric;
 
-	if (!machine_fabric(&platform->machine, transport_of(platform),
-			    count_nodes(platform, ranks),
-			    machine_platform_node_ranks(platform, ranks),
-			    &fabric, &ignored))
+	if (!machine_platform_fabric(platform, ranks, &fabric, &ignored))
 		known = library_calibration(profile, &fabric);
 	platform->may_guess = known;
 	snprintf(text, size, "none, the library's profile alone");

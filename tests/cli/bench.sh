@@ -318,7 +318,7 @@ expect_refusal '-i: expected without -f' bench all_reduce -i 8 -f 2
 expect_refusal '-r: expected with broadcast' bench all_reduce -r 0
 expect_refusal '-o: expected with all_reduce' bench alltoall -o sum
 expect_refusal '--uncalibrated: expected another' bench sendrecv \
-	--machine dgx-a100 --world-size 16 --uncalibrated
+	--machine mn5-gpp --world-size 4 --uncalibrated
 for option in '--profile gloo' '--intra tcp' '--bind-to core'; do
 	# shellcheck disable=SC2086 # an option and its value
 	expect_refusal "${option% *}.*: expected --backend" bench all_reduce \
