@@ -61,6 +61,7 @@ class Group(Arguments, dist.ProcessGroup):
         self._group_name = self._group_desc = ""
         self.ranks = range(size)  # in the default group
         self.compare = None  # of detail.py
+        self.host = None  # the group whose order calls of host tensors have
         self._sequence = 0
         self._works = []
         self._works_limit = 32
@@ -240,11 +241,15 @@ class Group(Arguments, dist.ProcessGroup):
         if label or words:
             self.lib.label(self.handle, label or words, 0)
 
-    def _run(self, opts, result, keep, function, *arguments, label=None):
+    def _run(self, opts, result, keep, function, *arguments, label=None,
+             frame=None):
         """Calls function for the method that asks. result: what the Work
         holds; keep: memory of the arguments; label: what it is for, if the
-        frames do not know."""
-        frame = source.caller(2)
+        frames do not know; frame: the caller's, if it is not two above."""
+        frame = frame or source.caller(2)
+        if self.host is not None and self._batch is None and _is_on_host(keep):
+            return self.host._run(opts, result, keep, function, *arguments,
+                                  label=label, frame=frame)
         if self._dropped:
             self._free_dropped()
         if self.compare is not None:
@@ -750,6 +755,11 @@ def _leave():
     except RuntimeError as error:
         hook.failures.append(error)
         sys.excepthook(type(error), error, error.__traceback__)
+
+
+def _is_on_host(keep):
+    tensors = events.flat(keep)
+    return bool(tensors) and all(t.device.type == "cpu" for t in tensors)
 
 
 def make_subgroup(ranks, timeout, label=None, name="lockstep", number=""):

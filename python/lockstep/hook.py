@@ -116,8 +116,8 @@ def register(*_):
 
 
 # The group that torch is making: its global ranks (none: the default group),
-# name and timeout.
-_making = {"ranks": [], "label": None, "name": ""}
+# name, and back ends as the script gives them.
+_making = {"ranks": [], "label": None, "name": "", "backend": "undefined"}
 
 
 def _prepare(c10d):
@@ -147,6 +147,8 @@ def _create(store, rank, size, timeout, name="lockstep"):
         ranks = list(range(size))  # made directly of the back end's class
     if not ranks:
         made = group.make_default(store, rank, size, timeout, name)
+        if made.simulated and _has_two_orders(c10d):
+            made.host = group.make_subgroup(list(range(size)), timeout, "host")
     else:
         made = group.make_subgroup(ranks, timeout, _making["label"], name,
                                    _making["name"])
@@ -154,6 +156,17 @@ def _create(store, rank, size, timeout, name="lockstep"):
             getattr(c10d, "DebugLevel", None), "DETAIL", None):
         _compare(made, timeout)
     return made
+
+
+def _has_two_orders(c10d):
+    """Whether the group that torch is making has a back end for the host's
+    tensors and another for the GPU's: each has its own order of calls."""
+    import torch
+    if not hasattr(c10d, "BackendConfig") or not torch.cuda.is_available():
+        return False
+    names = c10d.BackendConfig(
+        c10d.Backend(_making["backend"])).get_device_backend_map()
+    return len({names.get("cpu"), names.get("cuda")} - {None}) == 2
 
 
 def _compare(made, timeout):
@@ -172,7 +185,8 @@ def _wrap_making(c10d):
         ranks = list(given["global_ranks_in_group"])
         before = dict(_making)
         _making.update(ranks=ranks, label=given.get("group_desc"),
-                       name=given.get("group_name") or "")
+                       name=given.get("group_name") or "",
+                       backend=given.get("backend") or "undefined")
         try:
             return helper(*arguments, **named)
         finally:

@@ -65,13 +65,19 @@ grep -q "^lockstep: --compute: GPU 'abacus': expected one of A10, " \
 code='import os, sys, torch, torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor.parallel import *
-dist.init_process_group("gloo")
+dist.init_process_group("cpu:gloo,cuda:nccl")
 model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 8))
 parallelize_module(model, init_device_mesh("cpu", (2,)),
                    {"0": ColwiseParallel(), "1": RowwiseParallel()})
 x = torch.full((2, 8), 3.)
 y = x + 0 * model(x)
 print("sum", y.sum().item())
+# What goes by gloo and what goes by nccl have no common order.
+host, gpu = torch.ones(2), torch.ones(1, device="cuda")
+work = [dist.all_reduce(gpu, async_op=True)] if dist.get_rank() else []
+dist.all_reduce(host)
+(work or [dist.all_reduce(gpu, async_op=True)])[0].wait()
+print("orders", host.sum().item(), gpu.item())
 freed = [torch.empty(dist.get_rank() * 90 << 30, dtype=torch.uint8,
                      device="cuda").untyped_storage().resize_(0)
          for _ in range(2)]
@@ -83,6 +89,7 @@ if os.environ["RANK"] == "1":
 expect 0 run --backend sim --platform star-8 --nproc-per-node 2 \
 	--compute roofline:a100 "$python" -c "$code"
 expect_out '^sum 48\.0$'
+expect_out '^orders 4\.0 2\.0$'
 expect_err 'rank 0 on .*peak memory 0\.00 GB of 80 GiB; the most, 96.64 GB, on rank 1$'
 expect_err 'does not fit: rank 1 needs more memory than the GPU has$'
 
