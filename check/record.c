@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define BOARD_MAGIC   UINT32_C(0x4c535442) /* "LSTB" */
-#define BOARD_VERSION 22
+#define BOARD_VERSION 23
 
 /* A board's head and an allocator's leave so much of a slot's first page. */
 #define FIRST_PAGE 4064
@@ -309,6 +309,23 @@ struct check_call *check_draft(struct check_slot *slot)
 	return draft;
 }
 
+struct check_call *check_recall(struct check_slot *slot)
+{
+	slot->recalled.number = 0;
+	atomic_thread_fence(memory_order_release);
+	memset(&slot->recalled, 0, sizeof slot->recalled);
+	slot->recalled.source = -1;
+	return &slot->recalled;
+}
+
+void check_recalled(struct check_slot *slot, uint32_t number)
+{
+	slot->recalled.generation = slot->generation;
+	slot->recalled.state = CHECK_CALL_ISSUED;
+	atomic_thread_fence(memory_order_release);
+	slot->recalled.number = number;
+}
+
 static void copy(struct check_call *draft, const struct check_call *call)
 {
 	memcpy((char *)draft + AFTER_STATE, (const char *)call + AFTER_STATE,
@@ -604,6 +621,8 @@ void check_limit(struct check_slot *slot, uint32_t number, int64_t timeout_ns)
 {
 	struct check_call *call = entry(slot, number);
 
+	if (call->number != number && slot->recalled.number == number)
+		call = &slot->recalled;
 	if (call->number == number)
 		call->timeout_ns = timeout_ns;
 }
@@ -615,6 +634,8 @@ void check_end(struct check_slot *slot, uint32_t number, int32_t error,
 
 	if (error)
 		slot->failed = 1;
+	if (call->number != number && slot->recalled.number == number)
+		call = &slot->recalled;
 	if (call->number != number)
 		return;
 	call->error = error;
@@ -648,7 +669,9 @@ const struct check_call *check_call_find(const struct check_slot *slot,
 	if (number == 0)
 		return NULL;
 	call = &slot->ring[check_ring_place(slot, number)];
-	return call->number == number ? call : NULL;
+	if (call->number == number)
+		return call;
+	return slot->recalled.number == number ? &slot->recalled : NULL;
 }
 
 const struct check_call *check_failed_call(const struct check_slot *slot)

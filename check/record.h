@@ -52,7 +52,7 @@
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Padding of a slot, and of a board's head, to whole pages of 4 KiB: a rank can
  * map its own slot alone. */
-#define CHECK_UNUSED      3592
+#define CHECK_UNUSED      3128
 #define CHECK_UNUSED_HEAD 4072
 /* Bytes of a label, including the terminating zero. */
 #define CHECK_LABEL 112
@@ -253,6 +253,9 @@ struct check_slot {
 	/* Call n at (n - 1) % check_ring(). */
 	struct check_call ring[CHECK_RING];
 	struct check_call kept; /* held, not in the ring; number 0: none */
+	/* The last that it waited for and that was not in the ring; number 0:
+	 * none */
+	struct check_call recalled;
 	/* The last calls of groups that are not in a short ring any more. */
 	struct check_call quiet[CHECK_QUIET];
 	struct check_past past[CHECK_PAST]; /* number n at n % CHECK_PAST */
@@ -402,6 +405,12 @@ void check_give_up(struct check_slot *slot);
 struct check_call *check_draft(struct check_slot *slot);
 uint32_t check_issue_draft(struct check_slot *slot);
 
+/* check_recall returns a call, zeroed, for the caller to fill in;
+ * check_recalled then makes it call number of the rank, which has left the
+ * ring and is not complete. */
+struct check_call *check_recall(struct check_slot *slot);
+void check_recalled(struct check_slot *slot, uint32_t number);
+
 /* check_draft_like is check_draft with a copy of *call as it was when issued,
  * except the fields that differ between repeated calls. */
 struct check_call *check_draft_like(struct check_slot *slot,
@@ -525,7 +534,8 @@ void check_seen(struct check_slot *slot, uint32_t number);
 void check_touch(struct check_slot *slot, const struct check_hazard *hazard,
 		 uint32_t number, uint32_t other);
 
-/* check_call_find returns call number, NULL once it has left the ring. */
+/* check_call_find returns call number, NULL once it has left the ring and is
+ * not the one recalled. */
 const struct check_call *check_call_find(const struct check_slot *slot,
 					 uint32_t number);
 

@@ -144,6 +144,7 @@ struct dist__op {
 	int64_t deadline_ns;
 	struct dist__buffer_check *watch; /* core's; NULL: none */
 	uint32_t call;                    /* number in the rank's records */
+	uint32_t index; /* there: of it, in its group or kind */
 
 	int source; /* receives: sender of the message, as group rank; or -1 */
 	/* NULL: a library's. Before the back end sets it: the algorithm of an

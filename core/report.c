@@ -82,17 +82,13 @@ static void record_arguments(struct check_call *call, const struct dist__op *op)
 		    dist_reduce_op_name(op->reduce_op));
 }
 
-uint32_t dist__report_begin(const struct dist_group *group,
-			    const struct dist__op *op,
-			    const struct dist__label *label)
+static void describe(struct check_call *call, const struct dist_group *group,
+		     const struct dist__op *op)
 {
 	const struct dist__members *members = &group->members;
-	struct check_call *call = check_draft(group->place.slot);
-	uint32_t number;
 
 	call->group_id = members->group_id;
 	call->leader = (uint32_t)dist__global_rank(members, 0);
-	call->index = op->seq;
 	call->peer = op->peer;
 	call->peer_rank = dist__global_rank(members, op->peer);
 	call->tag = op->tag;
@@ -108,13 +104,46 @@ uint32_t dist__report_begin(const struct dist_group *group,
 	if (op->from.file)
 		check_site_set(&call->from, op->from.file, op->from.line);
 	record_arguments(call, op);
-	if (label->terms && !dist__op_is_p2p(op->kind))
-		call->terms = dist__mix(call->terms, label->terms);
-	put(call->label, sizeof call->label, label->text);
-	number = check_issue_draft(group->place.slot);
+}
+
+/* Issues the draft. Returns its number. */
+static uint32_t issue(const struct dist_group *group, struct dist__op *op)
+{
+	struct check_slot *slot = group->place.slot;
+	uint32_t number = check_issue_draft(slot);
+
+	op->index = check_call_find(slot, number)->index;
 	if (op->kind == DIST__ALL_TO_ALL)
 		record_parts(group, op, number);
 	return number;
+}
+
+uint32_t dist__report_begin(const struct dist_group *group, struct dist__op *op,
+			    const struct dist__label *label)
+{
+	struct check_call *call = check_draft(group->place.slot);
+
+	describe(call, group, op);
+	call->index = op->seq;
+	if (label->terms && !dist__op_is_p2p(op->kind))
+		call->terms = dist__mix(call->terms, label->terms);
+	put(call->label, sizeof call->label, label->text);
+	return issue(group, op);
+}
+
+void dist__report_wait(const struct dist_group *group,
+		       const struct dist__op *op, const struct check_site *site)
+{
+	struct check_slot *slot = group->place.slot;
+	struct check_call *call;
+
+	if (!check_call_find(slot, op->call)) {
+		call = check_recall(slot);
+		describe(call, group, op);
+		call->index = op->index;
+		check_recalled(slot, op->call);
+	}
+	check_wait(slot, op->call, site);
 }
 
 void dist__report_making(const struct dist_group *parent,
@@ -143,20 +172,15 @@ void dist__report_making(const struct dist_group *parent,
 	check_make(parent->place.slot, &call);
 }
 
-uint32_t dist__report_again(const struct dist_group *group,
-			    const struct dist__op *op,
+uint32_t dist__report_again(const struct dist_group *group, struct dist__op *op,
 			    const struct check_call *call)
 {
 	struct check_call *draft = check_draft_like(group->place.slot, call);
-	uint32_t number;
 
 	draft->index = op->seq;
 	draft->timeout_ns = dist__op_timeout_ns(op);
 	draft->issued_ns = op->issued_ns;
-	number = check_issue_draft(group->place.slot);
-	if (op->kind == DIST__ALL_TO_ALL)
-		record_parts(group, op, number);
-	return number;
+	return issue(group, op);
 }
 
 void dist__report_end(const struct dist_group *group, const struct dist__op *op)

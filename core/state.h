@@ -189,8 +189,7 @@ enum dist_error dist__parts_check(struct dist_group *group,
 
 /* dist__report_begin writes op, with its label, into the rank's records, and
  * returns its number there. */
-uint32_t dist__report_begin(const struct dist_group *group,
-			    const struct dist__op *op,
+uint32_t dist__report_begin(const struct dist_group *group, struct dist__op *op,
 			    const struct dist__label *label);
 
 /* dist__report_making records that the rank asks, for purpose, for a group of n
@@ -201,9 +200,15 @@ void dist__report_making(const struct dist_group *parent,
 
 /* dist__report_again does the same for an op that matches the recorded call in
  * all but number, times, timeout, and whether it blocks. */
-uint32_t dist__report_again(const struct dist_group *group,
-			    const struct dist__op *op,
+uint32_t dist__report_again(const struct dist_group *group, struct dist__op *op,
 			    const struct check_call *call);
+
+/* dist__report_wait writes that the rank waits for op, at site (NULL: where it
+ * was issued), into the records: op itself again, too, if others have driven it
+ * out. */
+void dist__report_wait(const struct dist_group *group,
+		       const struct dist__op *op,
+		       const struct check_site *site);
 
 /* dist__report_end writes the end of op, which is done, into the records. */
 void dist__report_end(const struct dist_group *group,

@@ -60,7 +60,7 @@ static void report_end(struct dist_work *work, bool waits)
 	    slot->state != CHECK_RANK_RUNNING)
 		return;
 	if (waits)
-		check_wait(slot, work->op.call, NULL);
+		dist__report_wait(work->group, &work->op, NULL);
 	else
 		check_look(slot, work->op.call);
 }
@@ -160,7 +160,7 @@ static enum dist_error wait_for(struct dist_work *work, int64_t timeout_ns,
 	}
 	if (!aside) {
 		check_site_set(&site, here.file, here.line);
-		check_wait(slot, work->op.call, &site);
+		dist__report_wait(work->group, &work->op, &site);
 	}
 	if (timeout_ns != DIST_TIMEOUT_OF_GROUP)
 		check_limit(slot, work->op.call, timeout_ns);
@@ -334,7 +334,7 @@ void dist__work_end(struct dist_work *work)
 	if (dist__op_is_done(&work->op))
 		return;
 	if (moves)
-		check_wait(slot, work->op.call, NULL);
+		dist__report_wait(work->group, &work->op, NULL);
 	if (!wait_until(work, work->op.deadline_ns, false) && moves)
 		check_resume(slot);
 }

@@ -206,3 +206,24 @@ enum dist_error slow_but_in_time(struct job *job)
 		dist_compute(job->world, 300000000, "slow");
 	return dist_barrier(job->world, NULL);
 }
+
+/* More receives are open than the records have calls, and a message is missing
+ * that is waited for late. */
+enum dist_error one_of_many_messages_less(struct job *job)
+{
+	enum { MANY = 100 };
+	struct dist_work *recvs[MANY], *sends[MANY];
+	size_t num = at_fault(job, 1) ? MANY - 1 : MANY;
+	float *x = keep(job, 2 * sizeof *x * MANY);
+
+	for (int i = 0; i < MANY; i++)
+		/* culprit */
+		try(dist_irecv(job->world, dist_tensor(x + i, 1, DIST_FLOAT32),
+			       left_of(job), i % 3, &recvs[i]));
+	for (int i = 0; i < (int)num; i++)
+		try(dist_isend(job->world,
+			       dist_tensor(x + MANY + i, 1, DIST_FLOAT32),
+			       right_of(job), i % 3, &sends[i]));
+	try(end_all(recvs, MANY));
+	return end_all(sends, num);
+}
