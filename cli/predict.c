@@ -85,6 +85,7 @@ static enum dist_error inquiry_new(const struct predict_options *line,
 		return DIST_ERR_NO_MEMORY;
 	inquiry->request.setup = &inquiry->setup;
 	error = read_request(line, &inquiry->request, refusal);
+	inquiry->request.gpu = line->arguments.gpu;
 	if (!error)
 		error = prediction_open(&inquiry->prediction, &inquiry->request,
 					refusal);

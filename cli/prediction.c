@@ -473,6 +473,10 @@ static enum dist_error open_machine(struct prediction *p,
 	refusal->option = "machine";
 	error = machine_platform_open(&p->room, request->machine,
 				      &refusal->message);
+	if (request->gpu && p->room.machine.gpus_per_node > 0 &&
+	    !p->room.machine.gpu[0])
+		snprintf(p->room.machine.gpu, sizeof p->room.machine.gpu, "%s",
+			 request->gpu);
 	p->room.ranks_per_node = request->ranks_per_node;
 	machine_platform_rewire(&p->room, &request->overrides);
 	p->room.topology = request->topology;

@@ -40,6 +40,7 @@ struct prediction_request {
 	const struct workload_setup *setup;
 	const char *platform; /* as given; NULL: */
 	const char *machine;  /* "NAME[:TRANSPORT]" */
+	const char *gpu;      /* where the machine does not say; NULL: none */
 	int ranks_per_node;   /* of the machine; 0: one a GPU */
 	const char *topology; /* of its switches; NULL: a star */
 	bool uncalibrated;    /* without the constants in the machine's file */

@@ -572,5 +572,7 @@ diff "$scratch/slow.formula" "$scratch/slow.flow" || fail "a slow rank at formul
 
 said=$(profile_of --machine lumi-g --world-size 8 --flops 60e12)
 [[ "$said" != 'nccl '* ]] || fail "MI250X: $said"
+said=$(profile_of --machine pcie-8 --gpu L40S --world-size 8)
+[[ "$said" == 'nccl '* ]] || fail "L40S: $said"
 
 finish
