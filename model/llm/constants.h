@@ -55,8 +55,8 @@ enum llm_constant {
 				 backward */
 	LLM_HOST_EXPERT_NS,
 	LLM_HOST_PART_NS, /* and for each part more of a layer: step.c */
-	LLM_EXPERT_EAGER, /* factor on experts' kernels before they were fused
-			   */
+	LLM_EXPERT_EAGER, /* factor on element-wise kernels of layers with
+			     experts before they were fused */
 	LLM_STEP_NS,      /* once a step: gradient norm, data, logs */
 	LLM_TENSOR_NS,    /* once a step and tensor of a rank, where ranks share
 			     the optimizer's state */

@@ -393,11 +393,11 @@ static void make_layer(struct maker *m, struct layer *layer, int kind)
 	}
 	if (has_experts(kind) && m->cluster->software == LLM_EAGER) {
 		/* Permutation, activation and casts of experts in kernels of
-		 * their own, and products one after the other. */
-		for (int k = 0; k < LLM_KINDS; k++) {
-			layer->forward.ns[k] *= m->known[LLM_EXPERT_EAGER];
-			layer->backward.ns[k] *= m->known[LLM_EXPERT_EAGER];
-		}
+		 * their own. */
+		layer->forward.ns[LLM_ELEMENTWISE] *=
+			m->known[LLM_EXPERT_EAGER];
+		layer->backward.ns[LLM_ELEMENTWISE] *=
+			m->known[LLM_EXPERT_EAGER];
 		if (m->work->model.biases)
 			add_biases(m, layer);
 	}
