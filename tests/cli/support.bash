@@ -107,6 +107,24 @@ needs_torch() {
 	exit 77
 }
 
+# warm_torch MODULE... - from now on $python forks a process that has imported
+# torch and these modules (tests/torch/warm.py). For scripts that find Lockstep's
+# package, and whose subject is not how an interpreter starts.
+warm_torch() {
+	local code='__name__ = "warm"; import sys; exec(compile(open(sys.argv[1]).read(), "<warm>", "exec"))'
+	mkdir "$scratch/warm"
+	ln -s "$(dirname "$LOCKSTEP")/tests/cli/warm" "$scratch/warm/python3"
+	export WARM_SOCKET=$scratch/warm/socket WARM_PATH=$PWD/python
+	export WARM_PYTHON=$python
+	PYTHONPATH=$PWD/python:$PWD/tests/torch/light OMP_NUM_THREADS=1 PYTHONHASHSEED=0 \
+		"$python" -c "$code" tests/torch/warm.py $$ "$WARM_SOCKET" "$WARM_PATH" torch \
+		lockstep.group lockstep.rendezvous "$@" >"$scratch/warm/log" 2>&1 </dev/null &
+	# shellcheck disable=SC2064 # this process
+	trap "kill $!; wait $!; rm -rf '$scratch'" EXIT
+	wait_for [ -S "$WARM_SOCKET" ]
+	python=$scratch/warm/python3
+}
+
 # program NAME - makes the script on stdin a program, $scratch/NAME.
 program() {
 	{ echo '#!/bin/sh' && cat; } >"$scratch/$1"

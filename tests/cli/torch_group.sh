@@ -4,7 +4,7 @@
 . tests/cli/support.bash
 needs_torch 1.13
 
-export PYTHONPATH=$PWD/python:$PWD/tests/torch/light PYTHON_EXEC=$python
+export PYTHONPATH=$PWD/python:$PWD/tests/torch/light
 LOCKSTEP_LIBRARY=$(dirname "$LOCKSTEP")/liblockstep.so.0
 export LOCKSTEP_LIBRARY
 for file in group ddp; do
@@ -18,6 +18,8 @@ dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 print(type(dist.group.WORLD).__module__)' >"$scratch/out" 2>&1
 grep -qx lockstep.group "$scratch/out" ||
 	fail "a name that was given late: $(cat "$scratch/out")"
+warm_torch torch.optim torch._dynamo
+export PYTHON_EXEC=$python
 if [[ $torch != 1.* && $torch != 2.[0-5].* ]]; then
 	limit=250 expect 0 run --nproc-per-node 4 tests/torch/names.py
 	limit=250 expect 0 run --backend sim --platform star-8 \

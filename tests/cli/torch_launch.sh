@@ -25,6 +25,8 @@ grep -q '^rank 1 of 2 at 1 adds 3, start 1$' "$scratch/one" ||
 
 # ---- ours, by gloo's name
 
+warm_torch
+export PYTHON_EXEC=$python
 ours=(--nproc-per-node 2 --master-port "$port")
 expect 0 check "${ours[@]}" --record "$scratch/order" $script gloo ends
 grep -q '^  all_reduce(float32 x 4, sum) in launch.py$' "$scratch/order" ||

@@ -5,6 +5,7 @@
 . tests/cli/support.bash
 needs_torch 2.7
 export PYTHONPATH=$PWD/tests/torch/light
+warm_torch torch._dynamo torch.distributed.fsdp
 
 # calls RECORD - its calls, one a line behind the ranks of their group, in order
 # of the groups; without those that make groups, check shapes and gather times.

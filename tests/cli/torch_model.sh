@@ -4,8 +4,10 @@
 . tests/cli/support.bash
 
 needs_torch 2.1
-export PYTHON_EXEC=$python PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH=$PWD/tests/torch/light LIGHT=torch._dynamo
+warm_torch torch._meta_registrations
+export PYTHON_EXEC=$python
 
 # Order, elements, FLOP, width and positions of all 161 tensors.
 expect 0 model new --from tests/torch/resnet50.py:ResNet50 --input 3x224x224 \

@@ -5,6 +5,8 @@
 needs_torch 2.4
 export PYTHONPATH=$PWD/python:$PWD/tests/torch/light LIGHT=torch._dynamo
 export PYTHONDONTWRITEBYTECODE=1
+warm_torch torch._dynamo torch.fx.experimental.symbolic_shapes \
+	torch._meta_registrations
 
 run() { "$python" -m lockstep.roofline "$@"; }
 

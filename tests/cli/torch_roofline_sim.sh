@@ -3,7 +3,11 @@
 . tests/cli/support.bash
 
 needs_torch 2.4
-export PYTHON_EXEC=$python PYTHONPATH=$PWD/tests/torch/light LIGHT=torch._dynamo
+export PYTHONPATH=$PWD/tests/torch/light LIGHT=torch._dynamo
+warm_torch torch._dynamo torch.fx.experimental.symbolic_shapes \
+	torch.distributed.tensor torch._meta_registrations \
+	lockstep.roofline.script lockstep.roofline.mode
+export PYTHON_EXEC=$python
 sim=(run --backend sim --platform star-8 --torch-backend-as nccl)
 script=tests/torch/roofline_ddp.py
 

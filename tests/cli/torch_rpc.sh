@@ -7,6 +7,7 @@ needs_torch 1.13
 export PYTHONPATH=$PWD/python:$PWD/tests/torch/light
 LOCKSTEP_LIBRARY=$(dirname "$LOCKSTEP")/liblockstep.so.0
 export LOCKSTEP_LIBRARY
+warm_torch lockstep.rpc
 expect 0 run --nproc-per-node 4 "$python" tests/torch/rpc.py
 expect_out '^remote calls: right on 4 workers$'
 sim=(run --backend sim --platform star-8)

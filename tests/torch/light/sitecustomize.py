@@ -1,6 +1,7 @@
 """A Python that starts and ends in half the time, for ranks that compile
-nothing: garbage is not looked for; of two modules of torch 2.13 there is as
-much as is asked for. What asks for more fails.
+nothing: garbage is not looked for; at the end torch's tables are not taken
+apart, behind all other handlers; of two modules of torch 2.13 there is as much
+as is asked for. What asks for more fails.
 
 torch._dynamo: optimizers, DDP and FSDP import it.
 torch._meta_registrations: shapes of results, for tensors without data. LIGHT=
@@ -36,9 +37,19 @@ _CONTENT = {
 }
 
 
+def _end_before_torch():
+    """Where torch's libraries are loaded, and no other's handlers yet."""
+    import ctypes
+    libc = ctypes.CDLL(None)
+    libc.on_exit(libc._exit, None)
+    libc.on_exit(libc.fcloseall, None)  # runs first
+
+
 class _Finder:
     @staticmethod
     def find_spec(name, path=None, target=None):
+        if name == "torch.distributed" and name not in sys.modules:
+            _end_before_torch()
         if (name not in _CONTENT or name not in os.environ.get("LIGHT", name)
                 or not sys.modules["torch"].__version__.startswith("2.13.")):
             return None  # others ask for what nobody has looked up here
