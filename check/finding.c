@@ -727,6 +727,8 @@ static bool report(struct check_finding *f)
 		check_warn_of_refusals(&f->warnings, f->board);
 		check_warn_of_unwaited(&f->warnings, f->board);
 		check_warn_of_shutdown(&f->warnings, f->board);
+		if (f->facts->wants_calls)
+			check_warn_of_silence(&f->warnings, f->board);
 	}
 	good = check_lines_close(&f->report);
 	if (!check_lines_close(&f->warnings) || !good)

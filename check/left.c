@@ -245,3 +245,22 @@ void check_warn_of_shutdown(struct check_lines *lines,
 	fputs(" left without rpc_shutdown: calls that were under way are lost",
 	      out);
 }
+
+/* ---- no call at all ------------------------------------------------------ */
+
+static bool has_called(const void *arg, uint32_t rank)
+{
+	const struct check_board *board = arg;
+	const struct check_slot *slot = &board->slots[rank];
+
+	return slot->calls > 0 || slot->groups > 0 ||
+	       slot->state == CHECK_RANK_UNKNOWN || slot->damaged;
+}
+
+void check_warn_of_silence(struct check_lines *lines,
+			   const struct check_board *board)
+{
+	if (!check_any_below(board->world_size, has_called, board))
+		fputs("no rank called Lockstep: nothing was checked",
+		      check_line(lines, 0));
+}

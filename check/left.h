@@ -46,4 +46,9 @@ void check_warn_of_unwaited(struct check_lines *lines,
 void check_warn_of_shutdown(struct check_lines *lines,
 			    const struct check_board *board);
 
+/* check_warn_of_silence adds a line if no rank of board called anything: there
+ * was nothing to check. */
+void check_warn_of_silence(struct check_lines *lines,
+			   const struct check_board *board);
+
 #endif

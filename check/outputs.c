@@ -148,11 +148,12 @@ static bool conclude(FILE *out, const struct check_job *job, int *culprit,
 	const struct check_outputs asked =
 		job->outputs ? *job->outputs : check_outputs_asked();
 	const struct check_lines *warnings;
+	struct check_facts facts = *job->facts;
 	struct check_finding finding;
 	bool good;
 
-	if (!check_finding_init(&finding, job->board, job->facts,
-				job->verdict)) {
+	facts.wants_calls = dist__variable("LOCKSTEP_CHECK") != NULL;
+	if (!check_finding_init(&finding, job->board, &facts, job->verdict)) {
 		snprintf(message, 256,
 			 "no memory for the report of a verdict: %s",
 			 check_verdict_name(job->verdict->kind));

@@ -55,6 +55,7 @@ struct check_facts {
 	bool defect; /* of ours: the simulation ended outside any rank, how
 			says lost_how */
 	const char *warning; /* that does not fail the job; NULL: none */
+	bool wants_calls;    /* a job without any call gets a warning */
 	const struct check_race *race; /* of CHECK_RACE; else NULL */
 };
 

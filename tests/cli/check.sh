@@ -62,14 +62,18 @@ grep -q 'access: rank 1 touched' "$scratch/sarif" || fail "no access as SARIF"
 expect 0 check --observe "${sim[@]}" mismatch
 grep -q 'mismatch' "$scratch/err" || fail "--observe is silent"
 expect 0 check --observe --nproc-per-node 2 hello
+silent='warning: no rank called Lockstep: nothing was checked'
+! grep -q "$silent" "$scratch/err" || fail "hello called nothing"
 # A hang of real ranks is waited for; a simulated rank without end has one.
 program patience <<'END'
 echo "patience ${LOCKSTEP_PATIENCE-usual}"
 END
 expect 0 check --observe --nproc-per-node 1 "$scratch/patience"
 expect_out '^patience 0$'
+grep -q "$silent" "$scratch/err" || fail "real ranks without calls are fine"
 expect 0 check --observe "${sim[@]}" "$scratch/patience"
 expect_out '^patience usual$'
+grep -q "$silent" "$scratch/err" || fail "simulated ranks likewise"
 expect_refusal '^lockstep check: .*no-such' check --observe no-such
 expect_refusal '^lockstep check: .*"minute"' check --timeout minute hello
 expect_refusal 'a program, or --conformance' check
