@@ -19,6 +19,7 @@
  * open. */
 #define LOOKUP_STACK  ((size_t)8 << 20)
 #define HANDLER_STACK ((size_t)1 << 16)
+#define LEAST_STACK   ((size_t)1 << 14) /* of one that is there */
 #define GUARD         ((size_t)1 << 16) /* a page or more, however large they are */
 #define LIMIT_S       5
 #define FRAMES        32
@@ -94,7 +95,7 @@ static bool give_stacks(void)
 		return false;
 	here.lookup = lookup + LOOKUP_STACK;
 	if (!(before.ss_flags & SS_DISABLE))
-		return before.ss_size >= HANDLER_STACK;
+		return before.ss_size >= LEAST_STACK;
 	stack.ss_sp = map_stack(HANDLER_STACK);
 	return stack.ss_sp && sigaltstack(&stack, NULL) == 0;
 }
