@@ -240,7 +240,7 @@ static const struct option bench_options[] = {
 	{"machine", OPTION_TEXT, AT(machine), "NAME[:TRANSPORT]",
 	 .help = "sim, instead of a platform: a measured machine "
 		 "with its constants, and as many nodes as needed; "
-		 "with NVIDIA's GPUs the profile is nccl",
+		 "with NVIDIA's or AMD's GPUs the profile is nccl",
 	 .list = "machines"},
 	{RANKS_PER_NODE_ROW(AT(ranks_per_node))},
 	{TOPOLOGY_ROW(AT(topology))},
@@ -600,7 +600,7 @@ static int print_json(const struct command_line *line,
 	struct dist__rows table = table_of(rows, num, interval);
 	json_t *all = json_pack(
 		"{s:s, s:i, s:i, s:i, s:b, s:b, s:o, s:f, s:s?, s:s?, s:s?, "
-		"s:o}",
+		"s:s?, s:o}",
 		"collective", sweep_name(sweep->collective), "iterations",
 		sweep->iterations, "calls_an_iteration", sweep->calls, "warmup",
 		sweep->warmup, "cold", sweep->cold, "together", sweep->together,
@@ -608,7 +608,8 @@ static int print_json(const struct command_line *line,
 		average_busbw(rows, num), "fidelity",
 		simulated ? dist__fidelity_name(tally->fidelity) : NULL,
 		"engine", simulated ? dist__tally_engine(tally) : NULL,
-		"sockets", describe_sockets(line, &text), "collectives",
+		"sockets", describe_sockets(line, &text), "calibration",
+		line->machine ? line->calibration : NULL, "collectives",
 		tally_json(tally));
 
 	return dist__json_print(all, stdout) ? DIST_EXIT_INTERNAL
@@ -646,6 +647,10 @@ static int conclude(const struct command_line *line, const struct sweep *sweep)
 		return out_of_memory("bench");
 	if (bench_interval_make(&interval, dist__sim_tally(), sweep, &message))
 		status = refuse("bench", "%s", message.text);
+	for (int r = 0; r < ACCURACY_ALL; r++)
+		if (library_is_stand_in(line->room.machine.gpu) &&
+		    strcmp(dist__sim_tally()->library, "nccl") == 0)
+			interval.ranges[r].factor = NAN;
 	/* Of ranks that are processes of their own rank 0 alone has rows. */
 	if (!status && line->tsv && num > 0)
 		status = write_tsv(line->tsv, sweep, rows, num, &interval);

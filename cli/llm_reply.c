@@ -161,13 +161,11 @@ json_t *llm_conditions(const struct llm_question *question,
 		       const struct llm_outcome *outcome)
 {
 	const struct llm_layout *layout = &outcome->layout;
-	const struct calibration *known =
-		library_calibration(&question->profile, &outcome->fabric);
-	char text[256] = "none, the library's profile alone";
+	char text[256];
 	json_t *conditions = json_object();
 
-	if (known)
-		library_calibration_describe(known, text, sizeof text);
+	(void)library_calibration_say(&question->profile, &outcome->fabric,
+				      text, sizeof text);
 	json_object_set_new(conditions, "model", model_text(question));
 	json_object_set_new(conditions, "machine",
 			    machine_text(question, outcome));

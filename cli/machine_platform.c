@@ -146,16 +146,13 @@ void machine_platform_calibration(struct machine_platform *platform,
 				  const struct dist__profile *profile,
 				  int ranks, char *text, size_t size)
 {
-	const struct calibration *known = NULL;
 	struct dist_message ignored;
 	struct fabric fabric;
 
-	if (!machine_platform_fabric(platform, ranks, &fabric, &ignored))
-		known = library_calibration(profile, &fabric);
-	platform->may_guess = known;
-	snprintf(text, size, "none, the library's profile alone");
-	if (known)
-		library_calibration_describe(known, text, size);
+	if (machine_platform_fabric(platform, ranks, &fabric, &ignored))
+		fabric = (struct fabric){.gpu = ""};
+	platform->may_guess =
+		library_calibration_say(profile, &fabric, text, size);
 }
 
 /* ---- files -------------------------------------------------------------- */

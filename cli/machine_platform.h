@@ -39,7 +39,7 @@ void machine_platform_rewire(struct machine_platform *platform,
 			     const struct dist__link_overrides *overrides);
 
 /* machine_platform_library returns the default profile of its ranks: "nccl" for
- * NVIDIA's GPUs; NULL: the built-in one. */
+ * NVIDIA's and AMD's GPUs; NULL: the built-in one. */
 const char *machine_platform_library(const struct machine_platform *platform);
 
 /* machine_platform_fabric stores the fabric of so many ranks, which borrows

@@ -49,7 +49,8 @@
 #define PROFILE_ROW(at, where)                                                 \
 	"profile", OPTION_TEXT, at, "LIBRARY",                                 \
 		.help = "profile of the library: a name or a YAML file",       \
-		.usual = where "nccl for NVIDIA's GPUs, else built in",        \
+		.usual = where                                                 \
+		"nccl for NVIDIA's and AMD's GPUs, else built in",             \
 		.list = "profiles"
 
 /* what: "collectives are", "it is". */

@@ -117,16 +117,14 @@ static void add_calibration(json_t *conditions, const struct prediction *p)
 		return;
 	for (size_t i = 0; i < p->request->num_world_sizes; i++) {
 		const struct fabric *fabric = &p->rows[i].survey.fabric;
-		const struct calibration *now =
-			library_calibration(&p->profile, fabric);
-		char text[256] = "none, the library's profile alone";
+		char text[256];
+		const struct calibration *now = library_calibration_say(
+			&p->profile, fabric, text, sizeof text);
 
 		if (i > 0 && !now == !last &&
 		    (!now || strcmp(now->transport, last->transport) == 0))
 			continue;
 		last = now;
-		if (now)
-			library_calibration_describe(now, text, sizeof text);
 		(void)dist__append(all, sizeof all, "%sfrom %d ranks on: %s",
 				   *all ? "; " : "", p->rows[i].step.world_size,
 				   text);

@@ -22,7 +22,7 @@ const struct option run_options[] = {
 	 .help = "sim: hosts and links, a name or a file", .list = "platforms"},
 	{"profile", OPTION_TEXT, AT(profile), "LIBRARY",
 	 .help = "profile of the library, a name or a file",
-	 .usual = "sim: nccl for NVIDIA's GPUs, else built in",
+	 .usual = "sim: nccl for NVIDIA's and AMD's GPUs, else built in",
 	 .list = "profiles"},
 	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
 	 .help = "algorithms: ring, or all_reduce=ring,broadcast=binomial"},

@@ -295,6 +295,30 @@ enum dist_error library_estimate(const struct dist__profile *profile,
 	return error;
 }
 
+const struct calibration *
+library_calibration_say(const struct dist__profile *profile,
+			const struct fabric *fabric, char *text, size_t size)
+{
+	const struct calibration *known = library_calibration(profile, fabric);
+
+	if (known)
+		library_calibration_describe(known, text, size);
+	else
+		snprintf(text, size, "none, the library's profile alone%s",
+			 strcmp(profile->name, "nccl") == 0 &&
+					 library_is_stand_in(fabric->gpu)
+				 ? "; RCCL is taken for NCCL, and was not "
+				   "measured"
+				 : "");
+	return known;
+}
+
+/* Made from NCCL: github.com/ROCm/rccl. */
+bool library_is_stand_in(const char *gpu)
+{
+	return strncmp(gpu, "MI", 2) == 0;
+}
+
 const char *library_of_gpu(const char *gpu)
 {
 	/* How the names of NVIDIA's kinds begin: of data centres by their
@@ -308,5 +332,5 @@ const char *library_of_gpu(const char *gpu)
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (strncmp(gpu, kinds[i], strlen(kinds[i])) == 0)
 			return "nccl";
-	return NULL;
+	return library_is_stand_in(gpu) ? "nccl" : NULL;
 }

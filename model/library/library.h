@@ -15,9 +15,13 @@
 
 /*
  * library_of_gpu returns the default profile for GPUs of that kind: "nccl" for
- * NVIDIA's, NULL for others, for an unknown kind, and for none.
+ * NVIDIA's and AMD's, NULL for others, for an unknown kind, and for none.
  */
 const char *library_of_gpu(const char *gpu);
+
+/* library_is_stand_in returns whether NCCL stands for the library of such GPUs,
+ * AMD's RCCL, which is made from it; nothing of that was measured. */
+bool library_is_stand_in(const char *gpu);
 
 /* One collective of a group. */
 struct library_call {
@@ -86,6 +90,12 @@ const char *library_name(const struct dist__profile *profile);
 const struct calibration *
 library_calibration(const struct dist__profile *profile,
 		    const struct fabric *fabric);
+
+/* library_calibration_say writes how the calibration was made
+ * (library_calibration_describe), or that there is none, and returns it. */
+const struct calibration *
+library_calibration_say(const struct dist__profile *profile,
+			const struct fabric *fabric, char *text, size_t size);
 
 /*
  * library_estimate estimates one call; a group of one rank transfers nothing.
