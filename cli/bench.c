@@ -40,11 +40,12 @@ struct bench_interval {
 	struct interval ranges[ACCURACY_RANGES];
 };
 
-/* bench_interval_make makes the intervals from the errors of like cases.
- * Errors: as intervals_load. */
+/* bench_interval_make makes the intervals from the errors of like cases; gpu:
+ * the machine's, or "". Errors: as intervals_load. */
 static enum dist_error bench_interval_make(struct bench_interval *interval,
 					   const struct dist__tally *tally,
 					   const struct sweep *sweep,
+					   const char *gpu,
 					   struct dist_message *message)
 {
 	/* One of each range. */
@@ -67,9 +68,12 @@ static enum dist_error bench_interval_make(struct bench_interval *interval,
 
 		error = intervals_find(&intervals, &of, NULL,
 				       &interval->ranges[r]);
-		/* Links do not launch, nor say that a message is ready. */
-		if (sweep->collective == COLLECTIVE_SENDRECV &&
-		    !sweep->exchange_ns && strcmp(tally->library, "nccl") == 0)
+		/* Links do not launch, nor say that a message is ready; of
+		 * what NCCL stands for nothing was measured. */
+		if (strcmp(tally->library, "nccl") == 0 &&
+		    (library_is_stand_in(gpu) ||
+		     (sweep->collective == COLLECTIVE_SENDRECV &&
+		      !sweep->exchange_ns)))
 			interval->ranges[r].factor = NAN;
 	}
 	dist__tsv_release(&intervals.tsv);
@@ -645,12 +649,9 @@ static int conclude(const struct command_line *line, const struct sweep *sweep)
 	rows = read_rows(sweep->rows, &num);
 	if (!rows)
 		return out_of_memory("bench");
-	if (bench_interval_make(&interval, dist__sim_tally(), sweep, &message))
+	if (bench_interval_make(&interval, dist__sim_tally(), sweep,
+				line->room.machine.gpu, &message))
 		status = refuse("bench", "%s", message.text);
-	for (int r = 0; r < ACCURACY_ALL; r++)
-		if (library_is_stand_in(line->room.machine.gpu) &&
-		    strcmp(dist__sim_tally()->library, "nccl") == 0)
-			interval.ranges[r].factor = NAN;
 	/* Of ranks that are processes of their own rank 0 alone has rows. */
 	if (!status && line->tsv && num > 0)
 		status = write_tsv(line->tsv, sweep, rows, num, &interval);
