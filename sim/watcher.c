@@ -190,6 +190,14 @@ static int die(int number)
 	return 128 + number;
 }
 
+static bool has_begun(const struct check_board *board)
+{
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
+		if (board->slots[rank].state != CHECK_RANK_ABSENT)
+			return true;
+	return false;
+}
+
 static int conclude(struct job *job)
 {
 	const struct dist__sim_watch watch = copy_watch(job);
@@ -211,6 +219,12 @@ static int conclude(struct job *job)
 	if (by_signal && watch.verdict)
 		return watch.verdict & 0377;
 	board = job->status && !watch.verdict ? copy_board(job) : NULL;
+	if (board && by_signal && !has_begun(board)) {
+		dist__sim_watch_report_interrupted(&watch, board,
+						   WTERMSIG(job->status));
+		free(board);
+		return die(WTERMSIG(job->status));
+	}
 	if (board) {
 		status =
 			dist__sim_watch_report_late(&watch, board, job->status);
