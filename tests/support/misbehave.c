@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The job, and which of its ranks has begun last: simulated ones begin in their
@@ -84,8 +85,11 @@ static bool err(const struct job *job, int rank, const char *point)
 		abort();
 	if (is(job, "quit0"))
 		_exit(0);
-	if (is(job, "quit4"))
+	if (is(job, "quit4")) {
+		/* The others wait for it by then. */
+		(void)nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
 		_exit(4);
+	}
 	if (is(job, "abort_late") && atexit(abort) != 0)
 		_exit(1);
 	if (is(job, "late") && atexit(call_late) != 0)
