@@ -219,22 +219,17 @@ static int conclude(struct job *job)
 	if (by_signal && watch.verdict)
 		return watch.verdict & 0377;
 	board = job->status && !watch.verdict ? copy_board(job) : NULL;
-	if (board && by_signal && !has_begun(board)) {
-		dist__sim_watch_report_interrupted(&watch, board,
-						   WTERMSIG(job->status));
-		free(board);
-		return die(WTERMSIG(job->status));
-	}
-	if (board) {
+	if (board && (!by_signal || has_begun(board))) {
 		status =
 			dist__sim_watch_report_late(&watch, board, job->status);
 		free(board);
 		return status;
 	}
-	/* Before there were ranks. After them all was reported. */
-	if (by_signal && !find_board(job))
-		dist__sim_watch_report_interrupted(&watch, NULL,
+	/* Before any rank began. After them all was reported. */
+	if (by_signal && (board || !find_board(job)))
+		dist__sim_watch_report_interrupted(&watch, board,
 						   WTERMSIG(job->status));
+	free(board);
 	return by_signal ? die(WTERMSIG(job->status))
 			 : WEXITSTATUS(job->status);
 }

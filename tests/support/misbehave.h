@@ -12,10 +12,10 @@
  * which it calls), abort_late (only when the process ends), copy (by fork(),
  * which goes on), late (calls at exit), function (a remote call without end),
  * quit_inside and thread_inside (a remote call that calls _exit(0),
- * pthread_exit()). Points: init, before that; call, before a collective; wait,
- * between issue and wait; group, before a collective of another group, or for
- * segv in it; end, after the last call. The lines at which they happen say
- * "bad: KIND" in misbehave.c.
+ * pthread_exit()), away (changes its folder). Points: init, before that; call,
+ * before a collective; wait, between issue and wait; group, before a collective
+ * of another group, or for segv in it; end, after the last call. The lines at
+ * which they happen say "bad: KIND" in misbehave.c.
  */
 int misbehave(const char *kind, const char *point, int rank);
 
