@@ -101,10 +101,8 @@ static void forget_last(struct check_slot *slot)
 		check_resume(slot);
 	if (slot->parts.number == call->number)
 		slot->parts.number = 0;
-	for (uint32_t i = 0; call->tag < 0 && i < slot->groups; i++)
-		if (slot->memberships[i].group_id == call->group_id &&
-		    call->state != CHECK_CALL_QUEUED)
-			slot->memberships[i].collectives = call->index;
+	if (call->tag < 0 && call->state != CHECK_CALL_QUEUED)
+		check_set_collectives(slot, call->group_id, call->index);
 	memset(call, 0, sizeof *call);
 	slot->calls--;
 }

@@ -119,10 +119,10 @@ static bool read_body(struct check_dump *dump, const json_t *document,
 	if (!check_fields_read(check_slot_fields, document, dump->world_size,
 			       "", slot, why))
 		return false;
-	for (uint32_t i = 0; i < slot->groups; i++)
-		if (check_membership_find(slot,
-					  slot->memberships[i].group_id) !=
-		    &slot->memberships[i])
+	for (uint32_t i = 0; i < check_num_memberships(slot); i++)
+		if (check_membership_find(
+			    slot, check_membership_at(slot, i)->group_id) !=
+		    check_membership_at(slot, i))
 			return refuse(why, "groups", "each group once");
 	if (slot->parts.number && slot->parts.rank >= slot->parts.count)
 		return refuse(why, "parts", "a rank of a group, not too large");

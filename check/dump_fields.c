@@ -241,6 +241,8 @@ const struct check_field check_slot_fields[] = {
 	NAMED(slot, TEXT, wait_site.file, "waiting_file"),
 	NAMED(slot, INT32, wait_site.line, "waiting_line"),
 	{ARRAY(memberships, "groups", membership_fields), COUNT(groups)},
+	{ARRAY(more, "more_groups", membership_fields), COUNT(more_groups),
+	 .optional = true},
 	{ARRAY(past, "past_groups", past_fields), COUNT(pasts),
 	 .optional = true, .wraps = true},
 	{ARRAY(quiet, "last_in_groups", check_call_fields), .optional = true},

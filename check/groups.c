@@ -32,16 +32,20 @@ static struct claim *collect(const struct check_board *board, size_t *count)
 	size_t most = 0, n = 0;
 
 	for (uint32_t rank = 0; rank < board->world_size; rank++)
-		most += board->slots[rank].groups;
+		most += check_num_memberships(&board->slots[rank]);
 	claims = calloc(most + 1, sizeof *claims);
 	for (uint32_t rank = 0; claims && rank < board->world_size; rank++) {
 		const struct check_slot *slot = &board->slots[rank];
 
-		for (uint32_t i = 0; i < slot->groups && n < most; i++)
-			if (slot->memberships[i].group_id != 0)
-				claims[n++] = (struct claim){
-					slot->memberships[i].group_id,
-					slot->memberships[i].leader, rank};
+		for (uint32_t i = 0;
+		     i < check_num_memberships(slot) && n < most; i++) {
+			const struct check_membership *own =
+				check_membership_at(slot, i);
+
+			if (own->group_id != 0)
+				claims[n++] = (struct claim){own->group_id,
+							     own->leader, rank};
+		}
 	}
 	if (n > 0)
 		qsort(claims, n, sizeof *claims, by_group_and_rank);

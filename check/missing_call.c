@@ -52,9 +52,10 @@ static size_t add_accounts(const struct check_slot *slot, uint32_t rank,
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < slot->groups && i < CHECK_GROUPS; i++)
-		accounts[n++] = account_of(slot, rank, &slot->memberships[i],
-					   slot->generation, slot->failed > 0);
+	for (uint32_t i = 0; i < check_num_memberships(slot); i++)
+		accounts[n++] =
+			account_of(slot, rank, check_membership_at(slot, i),
+				   slot->generation, slot->failed > 0);
 	for (uint32_t i = 0; i < num_past(slot); i++) {
 		const struct check_past *past = &slot->past[i];
 		bool now = past->generation == slot->generation;
@@ -74,7 +75,7 @@ static struct check_account *collect(const struct check_board *board,
 	size_t most = 1, n = 0;
 
 	for (uint32_t rank = 0; rank < board->world_size; rank++)
-		most += board->slots[rank].groups +
+		most += check_num_memberships(&board->slots[rank]) +
 			num_past(&board->slots[rank]);
 	accounts = calloc(most, sizeof *accounts);
 	for (uint32_t rank = 0; accounts && rank < board->world_size; rank++)

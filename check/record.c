@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define BOARD_MAGIC   UINT32_C(0x4c535442) /* "LSTB" */
-#define BOARD_VERSION 23
+#define BOARD_VERSION 24
 
 /* A board's head and an allocator's leave so much of a slot's first page. */
 #define FIRST_PAGE 4064
@@ -74,13 +74,34 @@ static struct check_call *entry(struct check_slot *slot, uint32_t number)
 	return &slot->ring[check_ring_place(slot, number)];
 }
 
+uint32_t check_num_memberships(const struct check_slot *slot)
+{
+	return slot->groups < CHECK_GROUPS_NEAR
+		       ? slot->groups
+		       : CHECK_GROUPS_NEAR + slot->more_groups;
+}
+
+const struct check_membership *
+check_membership_at(const struct check_slot *slot, uint32_t i)
+{
+	return i < CHECK_GROUPS_NEAR ? &slot->memberships[i]
+				     : &slot->more[i - CHECK_GROUPS_NEAR];
+}
+
+static struct check_membership *at(struct check_slot *slot, uint32_t i)
+{
+	return i < CHECK_GROUPS_NEAR ? &slot->memberships[i]
+				     : &slot->more[i - CHECK_GROUPS_NEAR];
+}
+
 /* Where the group stands among the rank's memberships; their number if it does
  * not. */
 static uint32_t place_of(const struct check_slot *slot, uint32_t group_id)
 {
+	const uint32_t num = check_num_memberships(slot);
 	uint32_t i = 0;
 
-	while (i < slot->groups && slot->memberships[i].group_id != group_id)
+	while (i < num && check_membership_at(slot, i)->group_id != group_id)
 		i++;
 	return i;
 }
@@ -90,7 +111,8 @@ check_membership_find(const struct check_slot *slot, uint32_t group_id)
 {
 	uint32_t i = place_of(slot, group_id);
 
-	return i < slot->groups ? &slot->memberships[i] : NULL;
+	return i < check_num_memberships(slot) ? check_membership_at(slot, i)
+					       : NULL;
 }
 
 /* Keeps what is known of a group whose place is needed. */
@@ -102,27 +124,29 @@ static void retire(struct check_slot *slot, const struct check_membership *was)
 
 static void enter(struct check_slot *slot, uint32_t group_id, uint32_t leader)
 {
+	const uint32_t num = check_num_memberships(slot);
 	uint32_t i = place_of(slot, group_id);
 
 	if (i == CHECK_GROUPS)
-		for (i = 0; i < CHECK_GROUPS && !slot->memberships[i].left;)
+		for (i = 0; i < CHECK_GROUPS && !at(slot, i)->left;)
 			i++;
 	if (i == CHECK_GROUPS)
 		return;
-	if (i < slot->groups)
-		retire(slot, &slot->memberships[i]);
-	slot->memberships[i] = (struct check_membership){.group_id = group_id,
-							 .leader = leader};
-	if (i == slot->groups)
-		slot->groups++;
+	if (i < num)
+		retire(slot, at(slot, i));
+	*at(slot, i) = (struct check_membership){.group_id = group_id,
+						 .leader = leader};
+	if (i == num)
+		++*(i < CHECK_GROUPS_NEAR ? &slot->groups : &slot->more_groups);
 }
 
 void check_join(struct check_slot *slot, uint32_t group_id, uint32_t leader)
 {
 	if (group_id == 0 && check_membership_find(slot, 0)) {
-		for (uint32_t i = 0; i < slot->groups; i++)
-			retire(slot, &slot->memberships[i]);
-		slot->groups = slot->kinds = slot->failed = 0;
+		for (uint32_t i = 0; i < check_num_memberships(slot); i++)
+			retire(slot, at(slot, i));
+		slot->groups = slot->more_groups = 0;
+		slot->kinds = slot->failed = 0;
 		slot->overlooked = 0;
 		slot->generation++;
 	}
@@ -133,17 +157,17 @@ void check_leave(struct check_slot *slot, uint32_t group_id)
 {
 	uint32_t i = place_of(slot, group_id);
 
-	if (i < slot->groups && slot->state != CHECK_RANK_WAITING &&
-	    !slot->failed)
-		slot->memberships[i].left = CHECK_DESTROYED;
+	if (i < check_num_memberships(slot) &&
+	    slot->state != CHECK_RANK_WAITING && !slot->failed)
+		at(slot, i)->left = CHECK_DESTROYED;
 }
 
 void check_abort(struct check_slot *slot, uint32_t group_id)
 {
 	uint32_t i = place_of(slot, group_id);
 
-	if (i < slot->groups && !slot->failed)
-		slot->memberships[i].left = CHECK_ABORTED;
+	if (i < check_num_memberships(slot) && !slot->failed)
+		at(slot, i)->left = CHECK_ABORTED;
 }
 
 void check_give_up(struct check_slot *slot)
@@ -164,15 +188,14 @@ static void advance(struct check_slot *slot, const struct check_call *call)
 {
 	uint32_t i = place_of(slot, call->group_id);
 
-	if (i == slot->groups) {
+	if (i == check_num_memberships(slot)) {
 		enter(slot, call->group_id, call->leader);
 		i = place_of(slot, call->group_id);
 	}
-	if (i == slot->groups)
+	if (i == check_num_memberships(slot))
 		return;
-	slot->memberships[i].collectives = call->index + 1;
-	slot->memberships[i].trail =
-		follow(slot->memberships[i].trail, call->fingerprint);
+	at(slot, i)->collectives = call->index + 1;
+	at(slot, i)->trail = follow(at(slot, i)->trail, call->fingerprint);
 }
 
 int check_is_send(const struct check_call *call)
@@ -692,7 +715,16 @@ uint32_t check_collectives(const struct check_slot *slot, uint32_t group_id,
 		return slot->generation < generation ? 0 : UINT32_MAX;
 	if (own)
 		return own->collectives;
-	return slot->groups == CHECK_GROUPS ? UINT32_MAX : 0;
+	return check_num_memberships(slot) == CHECK_GROUPS ? UINT32_MAX : 0;
+}
+
+void check_set_collectives(struct check_slot *slot, uint32_t group_id,
+			   uint32_t collectives)
+{
+	uint32_t i = place_of(slot, group_id);
+
+	if (i < check_num_memberships(slot))
+		at(slot, i)->collectives = collectives;
 }
 
 /* The later of two collectives of the group, of which either may be none. */

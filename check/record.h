@@ -22,8 +22,10 @@
 #define CHECK_RING       32
 #define CHECK_RING_SHORT 7
 #define CHECK_MANY_RANKS 4096
-/* Groups whose number of collectives a slot counts. */
-#define CHECK_GROUPS 32
+/* Groups whose number of collectives a slot counts, and how many of them it
+ * counts in its first page. */
+#define CHECK_GROUPS      512
+#define CHECK_GROUPS_NEAR 32
 /* Kinds of messages that a slot counts. */
 #define CHECK_KINDS 64
 /* Largest group whose all-to-all parts a slot stores. */
@@ -52,7 +54,7 @@
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Padding of a slot, and of a board's head, to whole pages of 4 KiB: a rank can
  * map its own slot alone. */
-#define CHECK_UNUSED      3128
+#define CHECK_UNUSED      1716
 #define CHECK_UNUSED_HEAD 4072
 /* Bytes of a label, including the terminating zero. */
 #define CHECK_LABEL 112
@@ -232,7 +234,7 @@ struct check_slot {
 	uint32_t calls;   /* number of calls so far */
 	uint32_t waiting; /* CHECK_RANK_WAITING: number of the call; else 0 */
 	uint32_t short_ring; /* size of the ring; 0: CHECK_RING */
-	uint32_t groups;
+	uint32_t groups;     /* entries of memberships */
 	uint32_t generation; /* how often it left the default group and joined
 				again; all its groups are new since */
 	uint32_t kinds;
@@ -249,7 +251,7 @@ struct check_slot {
 	uint32_t refused; /* entries of refusals, oldest first */
 	struct check_site
 		wait_site; /* where it waits, if not where it called */
-	struct check_membership memberships[CHECK_GROUPS];
+	struct check_membership memberships[CHECK_GROUPS_NEAR];
 	/* Call n at (n - 1) % check_ring(). */
 	struct check_call ring[CHECK_RING];
 	struct check_call kept; /* held, not in the ring; number 0: none */
@@ -288,6 +290,8 @@ struct check_slot {
 	/* Calls of members that asked for a group by its number (index), for
 	 * that many members (numel). */
 	struct check_call made[CHECK_MADE];
+	uint32_t more_groups; /* entries of more, once memberships is full */
+	struct check_membership more[CHECK_GROUPS - CHECK_GROUPS_NEAR];
 	char unused[CHECK_UNUSED]; /* to whole pages */
 };
 
@@ -547,6 +551,17 @@ const struct check_call *check_failed_call(const struct check_slot *slot);
  * slot has none. */
 const struct check_membership *
 check_membership_find(const struct check_slot *slot, uint32_t group_id);
+
+/* check_num_memberships returns the number of memberships that slot counts;
+ * check_membership_at returns number i of them. */
+uint32_t check_num_memberships(const struct check_slot *slot);
+const struct check_membership *
+check_membership_at(const struct check_slot *slot, uint32_t i);
+
+/* check_set_collectives sets the number of collectives issued on group_id, if
+ * the slot counts them. */
+void check_set_collectives(struct check_slot *slot, uint32_t group_id,
+			   uint32_t collectives);
 
 /* check_collectives returns the number of collectives issued on group_id, of
  * that generation; UINT32_MAX: the slot does not know. */

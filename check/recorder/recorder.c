@@ -82,13 +82,10 @@ static void join(const struct job *job, struct check_board *board, uint32_t id,
 		struct check_slot *slot = &board->slots[group->ranks[i]];
 		uint32_t begun = check_job_begun(job, group->ranks[i], id);
 
-		if ((begun < group->furthest) != behind ||
-		    slot->groups == CHECK_GROUPS)
+		if ((begun < group->furthest) != behind)
 			continue;
-		slot->memberships[slot->groups++] =
-			(struct check_membership){.group_id = group->board_id,
-						  .leader = group->ranks[0],
-						  .collectives = begun};
+		check_join(slot, group->board_id, group->ranks[0]);
+		check_set_collectives(slot, group->board_id, begun);
 	}
 }
 

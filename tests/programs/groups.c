@@ -28,6 +28,21 @@ enum dist_error made_without_one(struct job *job)
 	return dist_new_group(job->world, members, 2, NULL, &sub);
 }
 
+/* One of them leaves out a group of many. */
+enum dist_error one_of_many_groups(struct job *job)
+{
+	static const int members[] = {0, 1, 2};
+	struct dist_group *layer[40];
+	float x[1] = {0};
+
+	for (int i = 0; i < 40; i++)
+		try(dist_new_group(job->world, members, 3, NULL, &layer[i]));
+	for (int i = 0; i < (at_fault(job, 1) ? 39 : 40); i++)
+		/* partner */
+		try(dist_all_reduce(layer[i], floats(x), DIST_SUM, NULL));
+	return DIST_OK;
+}
+
 /* A member goes on without what it would be handed. */
 enum dist_error no_news_for_one(struct job *job)
 {

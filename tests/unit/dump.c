@@ -104,6 +104,8 @@ Test(dump, comes_back_as_it_was)
 	struct check_parts *parts;
 
 	before.cause = (struct check_cause){2, 1, true, "exited"};
+	for (uint32_t id = 1; id <= CHECK_GROUPS_NEAR + 5; id++)
+		check_join(&before.slot, id, 1);
 	for (int i = 0; i < CHECK_RING + 5; i++)
 		check_end(&before.slot, block(&before, i, 0), 0, i + 1);
 	parts = check_parts_begin(&before.slot, 1, 2);
