@@ -152,7 +152,7 @@ static enum dist_error subgroup_free(struct dist_group **link)
 	check_leave(group->place.slot, group->members.group_id);
 	dist__rank_unlock(group);
 	free(group->ranks);
-	free(group);
+	dist__group_retire(group);
 	return error;
 }
 
@@ -202,7 +202,7 @@ enum dist_error dist_destroy_process_group(struct dist_group *group)
 	dist__buffer_pool_release(&group->pool);
 	dist__own_set(NULL);
 	dist__threads_free(group->threads);
-	free(group);
+	dist__group_retire(group);
 	return error;
 }
 

@@ -3,6 +3,7 @@
  * to: simulated ranks share the memory of a process.
  */
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "check/record.h"
 #include "core/state.h"
@@ -99,6 +100,20 @@ void dist__own_set(struct dist_group *group)
 		*place = group;
 }
 
+/* Where the process is one rank: the groups that it destroyed last. Their
+ * memory is kept, so that a call on one of them is refused. */
+#define RETIRED 16
+static struct dist_group *_Atomic retired[RETIRED];
+static atomic_uint num_retired;
+
+void dist__group_retire(struct dist_group *group)
+{
+	unsigned place = atomic_fetch_add(&num_retired, 1) % RETIRED;
+
+	group->retired = true;
+	free(own() ? group : atomic_exchange(&retired[place], group));
+}
+
 bool dist__is_own(const struct dist_group *group)
 {
 	struct dist_group **place = own();
@@ -106,7 +121,9 @@ bool dist__is_own(const struct dist_group *group)
 
 	if (is_copied || is_over)
 		return false;
-	if (!place || group == *place)
+	if (!place)
+		return !group->retired;
+	if (group == *place)
 		return true;
 	other = *place ? (*place)->subs : NULL;
 	while (other && other != group)

@@ -45,6 +45,7 @@ struct dist_group {
 	unsigned rpcs;                 /* root's: users of its transport */
 	uint32_t next_id;              /* root's: greater than all ids known */
 	uint32_t next_seq;             /* of the next collective */
+	bool retired;                  /* it is destroyed, its memory kept */
 	enum dist_error poison;        /* the failure that ended the group */
 	bool told;                     /* of a handle's failure, when asked */
 	struct dist__site site;        /* of the current call, */
@@ -147,9 +148,14 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
  * where ranks share memory. */
 void dist__own_set(struct dist_group *group);
 
+/* dist__group_retire frees group, which is destroyed, now or once some more
+ * are. */
+void dist__group_retire(struct dist_group *group);
+
 /* dist__is_own returns whether group belongs to the calling rank: false for
- * another rank's (simulated ranks share global variables), for a destroyed one,
- * and in a copy of the rank. Does not dereference group. */
+ * another rank's (simulated ranks share global variables, and group is not
+ * dereferenced there), for a destroyed one (of a real rank's, one of the last),
+ * and in a copy of the rank. */
 bool dist__is_own(const struct dist_group *group);
 
 /* dist__refuse_group refuses the call `name` on a group that is NULL or none of

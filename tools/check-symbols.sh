@@ -23,8 +23,8 @@ fi
 # Writable data: d and b (and their globals, and common). The worlds may keep
 # some, since one process holds one simulation or one real rank; tables of
 # function pointers land in .data.rel.ro, which nm also calls d, so ask for
-# sections instead. Which world all ranks of the process are of, and whether it
-# is a copy, core may note.
+# sections instead. Which world all ranks of the process are of, whether it is a
+# copy, and which groups a real rank destroyed last, core may note.
 worlds=$2
 writable=$(for object in $worlds; do
 	objdump -t "$object" | awk -v object="$object" '
@@ -32,7 +32,7 @@ writable=$(for object in $worlds; do
 	$0 !~ / \.data\.rel\.ro/ && $0 !~ /\.(lto|gnu)/ {
 		print object ": " $NF
 	}'
-done | grep -v -E ': (__|_ZZ|DW\.)|/core/here.o: (entered|is_copied|is_over)$' || true)
+done | grep -v -E ': (__|_ZZ|DW\.)|/core/here.o: (entered|is_copied|is_over|retired|num_retired)$' || true)
 if [ -n "$writable" ]; then
 	echo "$writable" | sed 's/^/check-symbols: writable: /' >&2
 	bad=1

@@ -16,6 +16,9 @@ expect 0 check "${simulate[@]}" "$program" none none 0
 json=$(realpath --relative-to=. "$scratch")/away
 expect 0 run "${simulate[@]}" --json "$json" "$program" away call 1
 [ -s "$json" ] || fail "no JSON where it was asked for"
+rm -f "$json"
+expect 0 run "${simulate[@]}" --json "$json" "$program" clears call 1
+[ -s "$json" ] || fail "no JSON without the environment"
 for command in run check; do
 	expect 13 $command "${simulate[@]}" --json "$scratch/json" "$program" \
 		segv wait 1
@@ -113,8 +116,17 @@ expect 12 run "${simulate[@]}" --patience 0.2 "$program" function call 1
 expect_err 'timeout: rank 1 has run for [0-9.]+ s without a call'
 expect_err 'it (is|was) in loop at tests/support/misbehave\.c:[0-9]+'
 
-# Who calls when the simulation is over is refused, and does not crash.
+# Who calls on a destroyed group is refused, and does not crash.
 expect 0 run "${simulate[@]}" "$program" late call 1
+expect 0 run --nproc-per-node 3 "$program" late call 1
+
+# Who closes all its files closes Lockstep's sockets, too: others lose it.
+for intra in tcp shm; do
+	expect 1 run --nproc-per-node 3 --intra $intra --json "$scratch/json" \
+		"$program" closes call 1
+	[ "$(jq -c .culprits "$scratch/json")" = "[1]" ] ||
+		fail "closed files: $(<"$scratch/json")"
+done
 
 # A signal from another process is no rank's fault.
 rm -f "$scratch/json"

@@ -1,3 +1,5 @@
+#define _GNU_SOURCE /* environ */
+
 #include "tests/support/misbehave.h"
 
 #include <lockstep/dist.h>
@@ -83,6 +85,10 @@ static bool err(const struct job *job, int rank, const char *point)
 		exit(0);
 	if (is(job, "away") && chdir("/") != 0)
 		abort();
+	if (is(job, "clears"))
+		environ = NULL;
+	for (int fd = 3; is(job, "closes") && fd < 256; fd++)
+		(void)close(fd);
 	if (is(job, "quit0"))
 		_exit(0);
 	if (is(job, "quit4")) {

@@ -10,7 +10,8 @@
  * Kinds: none, exit0, exit3, return, segv, abort, fpe, kill, overflow, endless,
  * thread (exits), quit0 and quit4 (by _exit()), handler (that aborts at exit,
  * which it calls), abort_late (only when the process ends), copy (by fork(),
- * which goes on), late (calls at exit), function (a remote call without end),
+ * which goes on), late (calls at exit), closes (its files), clears (its
+ * environment), function (a remote call without end),
  * quit_inside and thread_inside (a remote call that calls _exit(0),
  * pthread_exit()), away (changes its folder). Points: init, before that; call,
  * before a collective; wait, between issue and wait; group, before a collective
