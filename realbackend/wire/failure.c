@@ -7,6 +7,9 @@
  * send whose memory the peer is reading.
  */
 
+#include <stdio.h>
+#include <sys/socket.h>
+
 #include "base/array.h"
 #include "core/backend.h"
 #include "realbackend/wire/mesh.h"
@@ -22,6 +25,23 @@ static void fail_queue(struct dist__mesh *mesh, struct dist__queue *queue,
 	}
 }
 
+/* Whether the program closed our sockets, or shut them down, or put others in
+ * their place: then peers seem to be lost that are not. */
+static bool has_lost_sockets(struct dist__mesh *mesh)
+{
+	int listens = 0;
+	socklen_t len = sizeof listens;
+
+	if (getsockopt(mesh->listener, SOL_SOCKET, SO_ACCEPTCONN, &listens,
+		       &len) == 0 &&
+	    listens)
+		return false;
+	if (!mesh->text[0])
+		snprintf(mesh->text, sizeof mesh->text,
+			 "the program closed Lockstep's sockets");
+	return true;
+}
+
 void dist__peer_end(struct dist__mesh *mesh, struct dist__peer *peer,
 		    enum dist__peer_state state, enum dist_error error)
 {
@@ -29,6 +49,9 @@ void dist__peer_end(struct dist__mesh *mesh, struct dist__peer *peer,
 
 	if (peer->state == DIST__PEER_LEFT || peer->state == DIST__PEER_LOST)
 		return;
+	if (state == DIST__PEER_LOST && error == DIST_ERR_PEER_LOST &&
+	    has_lost_sockets(mesh))
+		error = DIST_ERR_IO;
 	if (peer->state == DIST__PEER_CROSSED)
 		mesh->num_crossed--;
 	if (state == DIST__PEER_LOST && error == DIST_ERR_PEER_LOST)
