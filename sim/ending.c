@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "check/cause.h"
-#include "check/outputs.h"
 #include "sim/analytic_collective.h"
 #include "sim/channel.h"
 #include "sim/choose.h"
@@ -153,7 +152,8 @@ static int report(struct dist__sim_world *world,
 				      .world = "sim",
 				      .replay = world->token,
 				      .explored = world->explored,
-				      .simulated = &simulated};
+				      .simulated = &simulated,
+				      .outputs = &world->outputs};
 	struct check_race race;
 
 	if (world->log) {

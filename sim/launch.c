@@ -511,6 +511,7 @@ static enum dist_error open_ranks(struct dist__sim_world *world)
 	if (!world->ranks || !world->board)
 		return DIST_ERR_NO_MEMORY;
 	check_board_init(world->board, (uint32_t)size);
+	world->outputs = check_outputs_asked();
 	for (int r = 0; r < known; r++) {
 		struct dist__sim_rank *rank = &world->ranks[r];
 

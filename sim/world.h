@@ -13,7 +13,7 @@
 
 #include <sys/types.h>
 
-#include "check/verdict.h"
+#include "check/outputs.h"
 #include "coll/profile.h"
 #include "core/fidelity.h"
 #include "sim/plan.h"
@@ -92,6 +92,8 @@ struct dist__sim_world {
 	struct dist__recorder *recorder;
 	bool owns_recorder; /* and writes the trace at the end */
 	struct check_board *board;
+	/* Asked for at the start: a rank may clear the environment. */
+	struct check_outputs outputs;
 	struct check_board *late_board; /* at the first timeout; NULL: none */
 	struct check_facts late_facts;
 	bool shares_board;                /* with the watching process */
