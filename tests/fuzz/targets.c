@@ -16,7 +16,9 @@
 #include "base/input.h"
 #include "base/printable.h"
 #include "coll/profile.h"
+#include "model/llm/config.h"
 #include "model/measured/collectives.h"
+#include "model/measured/llm.h"
 #include "model/measured/log.h"
 #include "model/measured/machine.h"
 #include "model/measured/steps.h"
@@ -123,6 +125,10 @@ READER(read_model, struct model, model_load, model_release(&into))
 READER(read_collectives, struct collectives, collectives_load,
        dist__tsv_release(&into.tsv))
 READER(read_steps, struct steps, steps_load, dist__tsv_release(&into.tsv))
+READER(read_llm, struct llm_rows, llm_rows_load, dist__tsv_release(&into.tsv))
+READER(read_recipes, struct llm_recipes, llm_recipes_load,
+       dist__tsv_release(&into.tsv))
+READER(read_config, struct llm_architecture, llm_config_read, (void)0)
 
 static int read_log(const uint8_t *data, size_t size)
 {
@@ -414,6 +420,9 @@ const struct fuzz_target fuzz_targets[] = {
 	{"collectives", read_collectives,
 	 "scenarios/measured/collectives/*.tsv"},
 	{"steps", read_steps, "scenarios/measured/steps/*.tsv"},
+	{"llm", read_llm, "scenarios/measured/llm/*.tsv"},
+	{"recipes", read_recipes, "scenarios/measured/llm-recipes/*.tsv"},
+	{"config", read_config, "tests/support/tiny_*.json"},
 	{"log", read_log, ""},
 	{"trace", read_trace, ""},
 	{"trace-gz", read_packed_trace, "tests/fuzz/corpus/trace/*"},
