@@ -71,9 +71,35 @@ void dist__data_dir(const char *kind, char *path, size_t size)
 		dist__data_own(kind, path, size);
 }
 
-static int by_name(const void *a, const void *b)
+enum dist_error dist__data_files(struct dist__files *files, const char *kind,
+				 const char *suffix)
 {
-	return strcmp(a, b);
+	char dir[PATH_MAX];
+	struct dirent **entries;
+	int n;
+
+	*files = (struct dist__files){.num = 0};
+	dist__data_dir(kind, dir, sizeof dir);
+	n = scandir(dir, &entries, NULL, alphasort);
+	if (n < 0)
+		return DIST_ERR_IO;
+	files->paths = calloc((size_t)n + 1, sizeof *files->paths);
+	for (int i = 0; i < n; i++) {
+		if (files->paths && dist__ends_in(entries[i]->d_name, suffix) &&
+		    asprintf(&files->paths[files->num], "%s/%s", dir,
+			     entries[i]->d_name) >= 0)
+			files->num++;
+		free(entries[i]);
+	}
+	free(entries);
+	return files->paths ? DIST_OK : DIST_ERR_NO_MEMORY;
+}
+
+void dist__files_release(struct dist__files *files)
+{
+	for (size_t i = 0; i < files->num; i++)
+		free(files->paths[i]);
+	free(files->paths);
 }
 
 /* The names that a folder offers. */
@@ -82,27 +108,17 @@ struct choices {
 	size_t num;
 };
 
-/* Reads them, sorted; there are none when the folder cannot be read. */
+/* Reads them; there are none when the folder cannot be read. */
 static void read_choices(struct choices *choices, const char *kind,
 			 const char *suffix)
 {
-	char dir[4096];
-	struct dirent *entry;
-	DIR *stream;
+	struct dist__files files;
 
-	dist__data_dir(kind, dir, sizeof dir);
-	choices->num = 0;
-	stream = opendir(dir);
-	while (stream && choices->num < 64 && (entry = readdir(stream))) {
-		int len = (int)(strlen(entry->d_name) - strlen(suffix));
-
-		if (dist__ends_in(entry->d_name, suffix) && len < 64)
-			snprintf(choices->names[choices->num++], 64, "%.*s",
-				 len, entry->d_name);
-	}
-	qsort(choices->names, choices->num, sizeof *choices->names, by_name);
-	if (stream)
-		closedir(stream);
+	(void)dist__data_files(&files, kind, suffix);
+	choices->num = files.num < 64 ? files.num : 64;
+	for (size_t i = 0; i < choices->num; i++)
+		dist__stem(choices->names[i], 64, files.paths[i], suffix);
+	dist__files_release(&files);
 }
 
 static void offer(const struct choices *choices, struct dist__spelling *near)
@@ -119,17 +135,6 @@ void dist__data_offer(struct dist__spelling *near, const char *kind,
 
 	read_choices(&choices, kind, suffix);
 	offer(&choices, near);
-}
-
-void dist__data_each(const char *kind, const char *suffix,
-		     void (*visit)(void *context, const char *name),
-		     void *context)
-{
-	struct choices choices;
-
-	read_choices(&choices, kind, suffix);
-	for (size_t i = 0; i < choices.num; i++)
-		visit(context, choices.names[i]);
 }
 
 /* Whether the file begins with a title that has name in it: "title: AWS

@@ -24,10 +24,17 @@ enum dist_error dist__data_find(const char *kind, const char *name,
 void dist__data_offer(struct dist__spelling *near, const char *kind,
 		      const char *suffix);
 
-/* dist__data_each calls visit with each name of a kind, in order. */
-void dist__data_each(const char *kind, const char *suffix,
-		     void (*visit)(void *context, const char *name),
-		     void *context);
+/* Paths, in order of name. */
+struct dist__files {
+	char **paths; /* owned, as each is */
+	size_t num;
+};
+
+/* dist__data_files finds all files of a kind, which dist__files_release frees.
+ * Errors: IO (no such folder), NO_MEMORY. */
+enum dist_error dist__data_files(struct dist__files *files, const char *kind,
+				 const char *suffix);
+void dist__files_release(struct dist__files *files);
 
 /* dist__data_dir stores in path (size bytes) the folder of a kind, or the path
  * of any file below <data>. */

@@ -234,36 +234,38 @@ static enum dist_error find_device(struct llm_question *question,
 	return DIST_OK;
 }
 
-/* The machines that have a GPU. */
-struct with_gpu {
-	const char *gpu;
-	char names[320];
-};
-
-static void add_if_with(void *context, const char *name)
+/* Appends the names of machines that have the GPU to a text of size. */
+static void name_machines(const char *gpu, char *names, size_t size)
 {
-	struct with_gpu *with = context;
-	struct machine machine;
-	struct llm_device own;
-	struct dist_message unused;
+	struct dist__files files;
 
-	if (machine_find(&machine, name, &unused) == DIST_OK &&
-	    llm_device_published(&own, machine.gpu, &unused) == DIST_OK &&
-	    strcmp(own.name, with->gpu) == 0)
-		(void)dist__append(with->names, sizeof with->names, "%s%s",
-				   *with->names ? ", " : "", name);
+	(void)dist__data_files(&files, "machines", ".yaml");
+	for (size_t i = 0; i < files.num; i++) {
+		struct machine machine;
+		struct llm_device own;
+		struct dist_message unused;
+		char name[64];
+
+		dist__stem(name, sizeof name, files.paths[i], ".yaml");
+		if (!machine_load(&machine, files.paths[i], &unused) &&
+		    !llm_device_published(&own, machine.gpu, &unused) &&
+		    strcmp(own.name, gpu) == 0)
+			(void)dist__append(names, size, "%s%s",
+					   *names ? ", " : "", name);
+	}
+	dist__files_release(&files);
 }
 
 static enum dist_error refuse_gpu(const char *gpu, struct dist_message *message)
 {
-	struct with_gpu with = {gpu, ""};
+	char names[320] = "";
 
-	dist__data_each("machines", ".yaml", add_if_with, &with);
-	if (*with.names)
+	name_machines(gpu, names, sizeof names);
+	if (*names)
 		return dist__refuse(message,
 				    "--machine: %s is a GPU; expected a "
 				    "machine that has it: %s",
-				    gpu, with.names);
+				    gpu, names);
 	return dist__refuse(message,
 			    "--machine: %s is a GPU that no machine of "
 			    "lockstep list machines has; expected one of "

@@ -1,5 +1,4 @@
 /* validate_make.c - reading the tables, and predicting those asked for. */
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,8 +12,6 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "lockstep/dist.h"
-
-#define PATH_SIZE 4096
 
 /* Whether the file has the fields of steps; what is no table has none. */
 static bool has_steps(const char *path)
@@ -117,17 +114,14 @@ static int read_log(struct validate *validate, const char *path,
 /* Reads what comes with Lockstep. */
 static int read_all(struct validate *validate, const char *kind, bool wanted)
 {
-	char pattern[PATH_SIZE + 8], dir[PATH_SIZE];
-	glob_t found = {0};
+	struct dist__files files;
 	int status = DIST_EXIT_OK;
 
-	dist__data_dir(kind, dir, sizeof dir);
-	snprintf(pattern, sizeof pattern, "%s/*.tsv", dir);
-	if (glob(pattern, 0, NULL, &found) == GLOB_NOSPACE)
+	if (dist__data_files(&files, kind, ".tsv") == DIST_ERR_NO_MEMORY)
 		status = out_of_memory("validate");
-	for (size_t i = 0; !status && i < found.gl_pathc; i++)
-		status = read_table(validate, found.gl_pathv[i], wanted);
-	globfree(&found);
+	for (size_t i = 0; !status && i < files.num; i++)
+		status = read_table(validate, files.paths[i], wanted);
+	dist__files_release(&files);
 	return status;
 }
 

@@ -2,7 +2,6 @@
  * them. */
 #include "model/validation/llm_set.h"
 
-#include <glob.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -61,18 +60,15 @@ each_file(struct llm_set *set, const char *folder, const char *const *names,
 				 struct dist_message *message),
 	  struct dist_message *message)
 {
-	char dir[PATH_MAX], pattern[PATH_MAX + 8];
-	enum dist_error error = DIST_OK;
-	glob_t found = {0};
+	struct dist__files files;
+	enum dist_error error = dist__data_files(&files, folder, ".tsv");
 
-	dist__data_dir(folder, dir, sizeof dir);
-	snprintf(pattern, sizeof pattern, "%s/*.tsv", dir);
-	if (glob(pattern, 0, NULL, &found) == GLOB_NOSPACE)
-		error = DIST_ERR_NO_MEMORY;
-	for (size_t i = 0; !error && i < found.gl_pathc; i++)
-		if (is_wanted(found.gl_pathv[i], names, num))
-			error = add(set, found.gl_pathv[i], message);
-	globfree(&found);
+	if (error == DIST_ERR_IO) /* no such folder */
+		error = DIST_OK;
+	for (size_t i = 0; !error && i < files.num; i++)
+		if (is_wanted(files.paths[i], names, num))
+			error = add(set, files.paths[i], message);
+	dist__files_release(&files);
 	return error;
 }
 
