@@ -1,7 +1,6 @@
 /* list.c - lockstep list: what comes with this Lockstep. */
 #include "cli/command.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,12 +46,14 @@ struct listing {
 	const char *suffix;
 	list_add *add;
 
+	/* Columns of a second table of the rows, for people alone. NULL: none.
+	 */
+	const char *below;
+
 	/* Prints tables that stand below, for people alone. NULL: none.
 	 * Returns 0, or -1: no memory. */
 	int (*print_below)(enum dist__form form, FILE *out);
 };
-
-#define PATH_SIZE 4096
 
 /* Adds every file of a kind, in order of name. Returns DIST_EXIT_OK, or
  * DIST_EXIT_USAGE after a line on stderr: there is no such folder, or add
@@ -61,27 +62,19 @@ static int each_file(const char *kind, const char *suffix, list_add *add,
 		     struct dist__rows *table)
 {
 	struct dist_message message;
-	char dir[PATH_SIZE], path[2 * PATH_SIZE];
+	struct dist__files files;
+	char dir[PATH_MAX], name[NAME_MAX + 1];
 	int status = DIST_EXIT_OK;
-	struct dirent **entries;
-	int n;
 
 	dist__data_dir(kind, dir, sizeof dir);
-	n = scandir(dir, &entries, NULL, alphasort);
-	if (n < 0)
-		return refuse("list", "no folder %s", dir);
-	for (int i = 0; i < n; i++) {
-		char *end = strrchr(entries[i]->d_name, '.');
-
-		snprintf(path, sizeof path, "%s/%s", dir, entries[i]->d_name);
-		if (end && strcmp(end, suffix) == 0) {
-			*end = '\0';
-			if (add(table, entries[i]->d_name, path, &message))
-				status = refuse("list", "%s", message.text);
-		}
-		free(entries[i]);
+	if (dist__data_files(&files, kind, suffix))
+		status = refuse("list", "no folder %s", dir);
+	for (size_t i = 0; i < files.num; i++) {
+		dist__stem(name, sizeof name, files.paths[i], suffix);
+		if (add(table, name, files.paths[i], &message))
+			status = refuse("list", "%s", message.text);
 	}
-	free(entries);
+	dist__files_release(&files);
 	return status;
 }
 
@@ -351,9 +344,11 @@ static const char devices_columns[] =
 	"name;tflops_16|16-bit TFLOP/s;fp8_tflops|fp8;fp4_tflops|fp4;"
 	"tf32_tflops|tf32;fp32_tflops|fp32;memory_gb|memory GB;"
 	"memory_tb_s|TB/s;link_gb_s|links GB/s;host_gb_s|host "
-	"GB/s;sms|SMs;power_w|W;gemm|GEMM;"
-	"attention;attention_backward|backward;memory_share|memory;"
-	"assumed|assumed;note|;source|";
+	"GB/s;sms|SMs;power_w|W;gemm|;attention|;attention_backward|;"
+	"memory_share|;assumed|;note|;source|";
+static const char devices_below[] =
+	"name;|;|;|;|;|;|;|;|;|;|;|;gemm|GEMM;attention;|;"
+	"memory_share|memory;assumed;|;|";
 
 /* A peak in TFLOP/s; nothing where it cannot. */
 static struct dist__cell peak_cell(double peak)
@@ -409,7 +404,8 @@ static const struct listing listings[] = {
 	{"models", "name;parameters;tensors;forward_gflop", .suffix = ".csv",
 	 .add = add_model},
 	{"llms", llms_columns, .fill = fill_llms},
-	{"devices", devices_columns, .fill = fill_devices},
+	{"devices", devices_columns, .fill = fill_devices,
+	 .below = devices_below},
 	{"platforms", "name;hosts;ranks;summary", .fill = fill_platforms},
 	{"profiles", "name;library;version;source", .suffix = ".yaml",
 	 .add = add_profile},
@@ -434,6 +430,11 @@ static int listing_print(const struct listing *listing,
 	int status = listing_fill(listing, &table);
 	int printed = table_options_print(options, "lockstep list", &table);
 
+	if (!printed && form != FORM_JSON && listing->below) {
+		table = (struct dist__rows){.columns = listing->below};
+		status = listing_fill(listing, &table);
+		printed = dist__rows_section(&table, "", form, stdout);
+	}
 	if (!printed && form != FORM_JSON && listing->print_below &&
 	    listing->print_below(form, stdout))
 		return refuse("list", "out of memory");

@@ -63,7 +63,8 @@ done
 expect 0 list devices
 expect_out '^H100-SXM +989 +1979 '
 expect_out '^GB200 .* attention and memory as on B200'
-expect_out '^V100-SXM2-32GB +125 .* GEMM and attention and memory as on A100-PCIe-80GB'
+expect_out '^V100-SXM2-32GB +0.78 .* GEMM and attention and memory as on A100-PCIe-80GB'
+[ "$(wc -L <"$scratch/out")" -le 120 ] || fail 'list devices: wider than 120 columns'
 expect 0 list devices --json
 expect_out '"note": "peak not published: between the 400 W part'
 
