@@ -15,12 +15,16 @@
 #undef dist_all_gather_multigpu
 #undef dist_reduce_scatter_multigpu
 
+/* Tensors of a call, `num` of them. */
+#define BUNDLE(is, ...)                                                        \
+	((struct dist__bundle){.kind = (is), .num = num, __VA_ARGS__})
+
 /* Submits the operation that is about a bundle. */
 static enum dist_error submit(struct dist_group *group, enum dist__op_kind kind,
-			      const struct dist__bundle *bundle, int root,
+			      struct dist__bundle bundle, int root,
 			      enum dist_reduce_op op, struct dist_work **work)
 {
-	struct dist__sides sides = {.bundle = *bundle};
+	struct dist__sides sides = {.bundle = bundle};
 	struct dist__op request = {.kind = kind,
 				   .reduce_op = op,
 				   .sides = &sides,
@@ -37,10 +41,8 @@ enum dist_error dist_all_reduce_coalesced(struct dist_group *group,
 					  size_t num, enum dist_reduce_op op,
 					  struct dist_work **work)
 {
-	const struct dist__bundle bundle = {
-		.kind = DIST__COALESCED, .num = num, .in = tensors};
-
-	return submit(group, DIST__ALL_REDUCE, &bundle, -1, op, work);
+	return submit(group, DIST__ALL_REDUCE,
+		      BUNDLE(DIST__COALESCED, .in = tensors), -1, op, work);
 }
 
 enum dist_error dist_broadcast_coalesced(struct dist_group *group,
@@ -48,10 +50,9 @@ enum dist_error dist_broadcast_coalesced(struct dist_group *group,
 					 size_t num, int src,
 					 struct dist_work **work)
 {
-	const struct dist__bundle bundle = {
-		.kind = DIST__COALESCED, .num = num, .in = tensors};
-
-	return submit(group, DIST__BROADCAST, &bundle, src, DIST_SUM, work);
+	return submit(group, DIST__BROADCAST,
+		      BUNDLE(DIST__COALESCED, .in = tensors), src, DIST_SUM,
+		      work);
 }
 
 enum dist_error dist_all_gather_single_coalesced(struct dist_group *group,
@@ -60,10 +61,9 @@ enum dist_error dist_all_gather_single_coalesced(struct dist_group *group,
 						 size_t num,
 						 struct dist_work **work)
 {
-	const struct dist__bundle bundle = {
-		.kind = DIST__COALESCED, .num = num, .in = in, .out = out};
-
-	return submit(group, DIST__ALL_GATHER, &bundle, -1, DIST_SUM, work);
+	return submit(group, DIST__ALL_GATHER,
+		      BUNDLE(DIST__COALESCED, .in = in, .out = out), -1,
+		      DIST_SUM, work);
 }
 
 enum dist_error dist_reduce_scatter_single_coalesced(
@@ -71,10 +71,9 @@ enum dist_error dist_reduce_scatter_single_coalesced(
 	const struct dist_tensor *in, size_t num, enum dist_reduce_op op,
 	struct dist_work **work)
 {
-	const struct dist__bundle bundle = {
-		.kind = DIST__COALESCED, .num = num, .in = in, .out = out};
-
-	return submit(group, DIST__REDUCE_SCATTER, &bundle, -1, op, work);
+	return submit(group, DIST__REDUCE_SCATTER,
+		      BUNDLE(DIST__COALESCED, .in = in, .out = out), -1, op,
+		      work);
 }
 
 /* ---- a tensor for each device ------------------------------------------ */
@@ -84,10 +83,8 @@ enum dist_error dist_all_reduce_multigpu(struct dist_group *group,
 					 size_t num, enum dist_reduce_op op,
 					 struct dist_work **work)
 {
-	const struct dist__bundle bundle = {
-		.kind = DIST__DEVICES, .num = num, .in = tensors};
-
-	return submit(group, DIST__ALL_REDUCE, &bundle, -1, op, work);
+	return submit(group, DIST__ALL_REDUCE,
+		      BUNDLE(DIST__DEVICES, .in = tensors), -1, op, work);
 }
 
 enum dist_error dist_reduce_multigpu(struct dist_group *group,
@@ -96,12 +93,10 @@ enum dist_error dist_reduce_multigpu(struct dist_group *group,
 				     enum dist_reduce_op op,
 				     struct dist_work **work)
 {
-	const struct dist__bundle bundle = {.kind = DIST__DEVICES,
-					    .num = num,
-					    .in = tensors,
-					    .chosen = dst_device};
-
-	return submit(group, DIST__REDUCE, &bundle, dst, op, work);
+	return submit(
+		group, DIST__REDUCE,
+		BUNDLE(DIST__DEVICES, .in = tensors, .chosen = dst_device), dst,
+		op, work);
 }
 
 enum dist_error dist_broadcast_multigpu(struct dist_group *group,
@@ -109,24 +104,19 @@ enum dist_error dist_broadcast_multigpu(struct dist_group *group,
 					size_t num, int src, int src_device,
 					struct dist_work **work)
 {
-	const struct dist__bundle bundle = {.kind = DIST__DEVICES,
-					    .num = num,
-					    .in = tensors,
-					    .chosen = src_device};
-
-	return submit(group, DIST__BROADCAST, &bundle, src, DIST_SUM, work);
+	return submit(
+		group, DIST__BROADCAST,
+		BUNDLE(DIST__DEVICES, .in = tensors, .chosen = src_device), src,
+		DIST_SUM, work);
 }
 
 enum dist_error dist_all_gather_multigpu(
 	struct dist_group *group, const struct dist_tensor *const *out_lists,
 	const struct dist_tensor *in, size_t num, struct dist_work **work)
 {
-	const struct dist__bundle bundle = {.kind = DIST__DEVICES,
-					    .num = num,
-					    .in = in,
-					    .out_lists = out_lists};
-
-	return submit(group, DIST__ALL_GATHER, &bundle, -1, DIST_SUM, work);
+	return submit(group, DIST__ALL_GATHER,
+		      BUNDLE(DIST__DEVICES, .in = in, .out_lists = out_lists),
+		      -1, DIST_SUM, work);
 }
 
 enum dist_error dist_reduce_scatter_multigpu(
@@ -134,10 +124,7 @@ enum dist_error dist_reduce_scatter_multigpu(
 	const struct dist_tensor *const *in_lists, size_t num,
 	enum dist_reduce_op op, struct dist_work **work)
 {
-	const struct dist__bundle bundle = {.kind = DIST__DEVICES,
-					    .num = num,
-					    .in_lists = in_lists,
-					    .out = out};
-
-	return submit(group, DIST__REDUCE_SCATTER, &bundle, -1, op, work);
+	return submit(group, DIST__REDUCE_SCATTER,
+		      BUNDLE(DIST__DEVICES, .in_lists = in_lists, .out = out),
+		      -1, op, work);
 }

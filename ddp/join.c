@@ -12,23 +12,36 @@
 
 #include <string.h>
 
+/* Refuses a call within a micro-batch, and where a join has begun or has not,
+ * as the call wants it. */
+static enum dist_error check_state(struct dist_ddp *ddp,
+				   const struct dist__ddp_site *site,
+				   const char *call, bool on)
+{
+	if (ddp->join.on != on)
+		return dist__ddp_refuse(
+			ddp, site, call,
+			on ? "not begun: expected ddp_join_begin first"
+			   : "already begun: expected ddp_join_end first");
+	return ddp->place.begun
+		       ? dist__ddp_refuse(ddp, site, call,
+					  "a micro-batch has begun: expected "
+					  "ddp_finish first")
+		       : DIST_OK;
+}
+
 enum dist_error(dist_ddp_join_begin)(
 	struct dist_ddp *ddp, const struct dist_ddp_join_options *options)
 {
-	const char *call = "ddp_join_begin";
 	struct dist__ddp_site site;
+	enum dist_error error;
 
 	if (!ddp)
 		return DIST_ERR_INVALID_ARGUMENT;
 	site = dist__ddp_enter(ddp);
-	if (ddp->join.on)
-		return dist__ddp_refuse(ddp, &site, call,
-					"already begun: expected ddp_join_end "
-					"first");
-	if (ddp->place.begun)
-		return dist__ddp_refuse(ddp, &site, call,
-					"a micro-batch has begun: expected "
-					"ddp_finish first");
+	error = check_state(ddp, &site, "ddp_join_begin", false);
+	if (error)
+		return error;
 	ddp->join = (struct dist__ddp_join){.on = true};
 	if (options)
 		ddp->join.options = *options;
@@ -103,7 +116,6 @@ static enum dist_error level(struct dist_ddp *ddp,
 
 enum dist_error(dist_ddp_join_end)(struct dist_ddp *ddp)
 {
-	const char *call = "ddp_join_end";
 	struct dist__ddp_site site;
 	enum dist_error error;
 	bool last;
@@ -111,14 +123,9 @@ enum dist_error(dist_ddp_join_end)(struct dist_ddp *ddp)
 	if (!ddp)
 		return DIST_ERR_INVALID_ARGUMENT;
 	site = dist__ddp_enter(ddp);
-	if (!ddp->join.on)
-		return dist__ddp_refuse(ddp, &site, call,
-					"not begun: expected ddp_join_begin "
-					"first");
-	if (ddp->place.begun)
-		return dist__ddp_refuse(ddp, &site, call,
-					"a micro-batch has begun: expected "
-					"ddp_finish first");
+	error = check_state(ddp, &site, "ddp_join_end", true);
+	if (error)
+		return error;
 	if (ddp->join.ended) {
 		error = dist__ddp_end_early(ddp);
 	} else {
