@@ -43,19 +43,26 @@ dist__graph_read_factors(const struct dist__graph *graph)
 	};
 }
 
-static const char *find(const struct dist__graph_property *properties,
-			size_t num, const char *name)
+/* One without a value: there is none. */
+static struct dist__graph_property
+find(const struct dist__graph_property *properties, size_t num,
+     const char *name)
 {
 	for (size_t i = 0; i < num; i++)
 		if (strcmp(properties[i].name, name) == 0)
-			return properties[i].value;
-	return NULL;
+			return properties[i];
+	return (struct dist__graph_property){.name = name};
 }
 
 const char *dist__graph_zone_property(const struct dist__graph *graph,
 				      const char *name)
 {
-	return find(graph->properties, graph->num_zone_properties, name);
+	return find(graph->properties, graph->num_zone_properties, name).value;
+}
+
+int dist__graph_zone_line(const struct dist__graph *graph, const char *name)
+{
+	return find(graph->properties, graph->num_zone_properties, name).line;
 }
 
 const char *dist__graph_host_property(const struct dist__graph *graph,
@@ -64,7 +71,8 @@ const char *dist__graph_host_property(const struct dist__graph *graph,
 	const struct dist__graph_host *host = &graph->hosts[number];
 
 	return find(graph->properties + host->first_property,
-		    host->num_properties, name);
+		    host->num_properties, name)
+		.value;
 }
 
 bool dist__graph_route(struct dist__graph *graph, uint32_t from, uint32_t to,

@@ -18,6 +18,7 @@ extern "C" {
 
 struct dist__graph_property {
 	const char *name, *value;
+	int line; /* of the file; 0: SimGrid read it, and does not say */
 };
 
 struct dist__graph_host {
@@ -105,9 +106,11 @@ struct dist__graph_factors
 dist__graph_read_factors(const struct dist__graph *graph);
 
 /* dist__graph_zone_property returns what the outermost zone states by that
- * name, dist__graph_host_property what a host does; NULL: nothing. */
+ * name, dist__graph_host_property what a host does; NULL: nothing.
+ * dist__graph_zone_line returns in which line. */
 const char *dist__graph_zone_property(const struct dist__graph *graph,
 				      const char *name);
+int dist__graph_zone_line(const struct dist__graph *graph, const char *name);
 const char *dist__graph_host_property(const struct dist__graph *graph,
 				      uint32_t host, const char *name);
 

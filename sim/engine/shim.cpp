@@ -195,7 +195,7 @@ template <typename Item> void add_properties(const Item *item)
 {
 	for (const auto &property : *item->get_properties())
 		properties.push_back(
-			{property.first.c_str(), property.second.c_str()});
+			{property.first.c_str(), property.second.c_str(), 0});
 }
 
 /* Adds what is around, the outermost first. */

@@ -5,6 +5,7 @@
 #include "sim/platform/state.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,22 @@
 
 /* Ranks on any number of nodes: as many as an option can say. */
 #define MOST_RANKS (1 << 24)
+
+enum dist_error dist__platform_refuse_property(const struct dist__platform *p,
+					       const char *name,
+					       const char *expected,
+					       struct dist_message *message)
+{
+	int line = dist__graph_zone_line(p->graph, name);
+	char at[16] = "";
+
+	if (line > 0)
+		snprintf(at, sizeof at, ":%d", line);
+	return dist__refuse(message,
+			    "%s%s: property %s: expected %s, not \"%.40s\"",
+			    p->path, at, name, expected,
+			    dist__graph_zone_property(p->graph, name));
+}
 
 static enum dist_error count_nodes(const struct dist__platform *p, int *count)
 {
@@ -32,10 +49,8 @@ enum dist_error dist__platform_read_any(struct dist__platform *p,
 	if (!text)
 		return DIST_OK;
 	if (strcmp(text, "any") != 0)
-		return dist__refuse(
-			message,
-			"%s: property \"nodes\" is \"%.32s\": expected any",
-			p->path, text);
+		return dist__platform_refuse_property(p, "nodes", "any",
+						      message);
 	error = count_nodes(p, &nodes);
 	if (error)
 		return error;

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/input.h"
 #include "base/refuse.h"
 #include "base/statistics.h"
 
@@ -239,60 +238,18 @@ static bool is_intra(const char *kind)
 	       strcmp(kind, "nvlink") == 0 || strcmp(kind, "pcie") == 0;
 }
 
-/* Whether a line of XML has an element with that id. */
-static bool has_id(const char *line, const char *name)
-{
-	size_t len = strlen(name);
-
-	while ((line = strstr(line, "id="))) {
-		line += strlen("id=");
-		if (*line && strncmp(line + 1, name, len) == 0 &&
-		    line[1 + len] == *line)
-			return true;
-	}
-	return false;
-}
-
-/* The line of the file that states a property. */
-static int line_of(const struct dist__platform *p, const char *name)
-{
-	FILE *in = dist__input_open(p->path);
-	char *text = NULL;
-	int line = 0;
-	size_t room = 0;
-
-	while (in && getline(&text, &room, in) >= 0) {
-		line++;
-		if (has_id(text, name))
-			break;
-	}
-	free(text);
-	if (in)
-		fclose(in);
-	return line;
-}
-
-static enum dist_error refuse_property(const struct dist__platform *p,
-				       const char *name, const char *expected,
-				       struct dist_message *message)
-{
-	return dist__refuse(
-		message, "%s:%d: property %s: expected %s, not \"%.40s\"",
-		p->path, line_of(p, name), name, expected, property(p, name));
-}
-
 enum dist_error dist__platform_read_properties(struct dist__platform *p,
 					       struct dist_message *message)
 {
 	char name[32] = "calibration0";
 
 	if (!is_intra(property(p, "intra")))
-		return refuse_property(p, "intra", "nvswitch, nvlink or pcie",
-				       message);
+		return dist__platform_refuse_property(
+			p, "intra", "nvswitch, nvlink or pcie", message);
 	if (*property(p, "transport") &&
 	    !transport_is_known(property(p, "transport")))
-		return refuse_property(p, "transport", TRANSPORT_WORDS,
-				       message);
+		return dist__platform_refuse_property(p, "transport",
+						      TRANSPORT_WORDS, message);
 	for (size_t n = 0; *property(p, name); n++) {
 		if (n == CALIBRATIONS ||
 		    !library_calibration_parse(&p->calibrations[n],

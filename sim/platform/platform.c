@@ -127,17 +127,14 @@ static enum dist_error read_queues(struct dist__platform *p,
 	if (!text || strcmp(text, "none") == 0)
 		return DIST_OK;
 	if (strcmp(text, "fifo") != 0)
-		return dist__refuse(message,
-				    "%s: property \"queues\" is "
-				    "\"%.32s\": expected none or fifo",
-				    p->path, text);
+		return dist__platform_refuse_property(p, "queues",
+						      "none or fifo", message);
 	if (!is_plain(&p->graph->network))
-		return dist__refuse(
-			message,
-			"%s: property \"queues\" is fifo: expected "
+		return dist__platform_refuse_property(
+			p, "queues",
 			"network/model CM02, factors of 1, no "
-			"network/TCP-gamma and no network/crosstraffic",
-			p->path);
+			"network/TCP-gamma and no network/crosstraffic with it",
+			message);
 	p->has_queues = true;
 	return DIST_OK;
 }

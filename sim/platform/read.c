@@ -23,7 +23,7 @@ enum phase { PROPERTIES, CONTENTS, ROUTES };
 
 struct reader {
 	struct dist__plain *plain;
-	char *at;
+	struct dist__tags tags;
 	uint32_t open[MOST_DEPTH]; /* zones */
 	enum phase phases[MOST_DEPTH];
 	size_t depth;
@@ -72,7 +72,8 @@ static bool add_property(struct dist__plain *plain, const struct dist__tag *tag,
 			 size_t *num)
 {
 	struct dist__graph_property property = {dist__tag_value(tag, "id"),
-						dist__tag_value(tag, "value")};
+						dist__tag_value(tag, "value"),
+						tag->line};
 
 	return tag->kind == DIST__TAG_EMPTY && property.name &&
 	       property.value && dist__tag_has_only(tag, "id value") &&
@@ -120,7 +121,7 @@ static bool read_host(struct reader *r, const struct dist__tag *tag,
 		return false;
 	plain->zones[host.zone].has_hosts = true;
 	while (part.kind != DIST__TAG_CLOSE && tag->kind == DIST__TAG_OPEN) {
-		if (!dist__tag_next(&r->at, &part))
+		if (!dist__tag_next(&r->tags, &part))
 			return false;
 		if (part.kind == DIST__TAG_CLOSE
 			    ? strcmp(part.name, "host") != 0
@@ -271,7 +272,7 @@ static bool read_route(struct reader *r, const struct dist__tag *tag,
 				      &route.gate_to))))
 		return false;
 	for (;;) {
-		if (!dist__tag_next(&r->at, &part))
+		if (!dist__tag_next(&r->tags, &part))
 			return false;
 		if (part.kind == DIST__TAG_CLOSE)
 			break;
@@ -444,7 +445,7 @@ static bool read_cluster_properties(struct reader *r,
 	struct dist__tag part = *tag;
 
 	while (tag->kind == DIST__TAG_OPEN && part.kind != DIST__TAG_CLOSE) {
-		if (!dist__tag_next(&r->at, &part))
+		if (!dist__tag_next(&r->tags, &part))
 			return false;
 		if (part.kind == DIST__TAG_CLOSE
 			    ? strcmp(part.name, "cluster") != 0
@@ -599,7 +600,7 @@ static bool read_settings(struct reader *r)
 	for (size_t i = 0; i < DIST__GRAPH_SETTINGS; i++)
 		network->settings[i].value = defaults[i];
 	for (;;) {
-		if (!dist__tag_next(&r->at, &tag))
+		if (!dist__tag_next(&r->tags, &tag))
 			return false;
 		if (tag.kind == DIST__TAG_CLOSE)
 			return strcmp(tag.name, "config") == 0 &&
@@ -629,16 +630,16 @@ static bool read_head(struct reader *r, size_t *num_properties)
 	const char *version;
 	struct dist__tag tag;
 
-	if (!dist__tag_next(&r->at, &tag) || tag.kind != DIST__TAG_OPEN ||
+	if (!dist__tag_next(&r->tags, &tag) || tag.kind != DIST__TAG_OPEN ||
 	    strcmp(tag.name, "platform") != 0)
 		return false;
 	version = dist__tag_value(&tag, "version");
 	if (!version || strcmp(version, "4.1") != 0 || tag.num != 1)
 		return false;
-	return dist__tag_next(&r->at, &tag) && tag.kind == DIST__TAG_OPEN &&
+	return dist__tag_next(&r->tags, &tag) && tag.kind == DIST__TAG_OPEN &&
 	       strcmp(tag.name, "config") == 0 &&
 	       dist__tag_has_only(&tag, "id") && read_settings(r) &&
-	       dist__tag_next(&r->at, &tag) &&
+	       dist__tag_next(&r->tags, &tag) &&
 	       (strcmp(tag.name, "cluster") == 0
 			? read_cluster(r, &tag, num_properties)
 			: strcmp(tag.name, "zone") == 0 && open_zone(r, &tag));
@@ -652,14 +653,14 @@ static bool read_file(struct reader *r)
 	if (!read_head(r, &num_properties))
 		return false;
 	while (r->depth > 0)
-		if (!dist__tag_next(&r->at, &tag) ||
+		if (!dist__tag_next(&r->tags, &tag) ||
 		    !(tag.kind == DIST__TAG_CLOSE
 			      ? close_zone(r, &tag)
 			      : read_part(r, &tag, &num_properties)))
 			return false;
-	return dist__tag_next(&r->at, &tag) && tag.kind == DIST__TAG_CLOSE &&
+	return dist__tag_next(&r->tags, &tag) && tag.kind == DIST__TAG_CLOSE &&
 	       strcmp(tag.name, "platform") == 0 &&
-	       r->at[strspn(r->at, " \t\r\n")] == '\0' &&
+	       r->tags.at[strspn(r->tags.at, " \t\r\n")] == '\0' &&
 	       r->plain->graph.num_hosts > 0 && add_loopback(r->plain);
 }
 
@@ -674,7 +675,7 @@ struct dist__plain *dist__platform_read(const char *path)
 		dist__plain_free(r.plain);
 		return NULL;
 	}
-	r.at = r.plain->text;
+	r.tags = (struct dist__tags){r.plain->text, 1};
 	r.plain->graph.find_way = dist__plain_find_way;
 	if (!read_file(&r) || !dist__plain_join(r.plain)) {
 		dist__plain_free(r.plain);

@@ -158,11 +158,18 @@ struct dist__tag {
 	size_t num;
 	const char *names[DIST__MOST_ATTRIBUTES];
 	const char *values[DIST__MOST_ATTRIBUTES];
+	int line; /* in which it ends */
 };
 
-/* dist__tag_next reads the next tag of the text at *at, which it changes; false
- * at the end, or at what is not plain. */
-bool dist__tag_next(char **at, struct dist__tag *tag);
+/* What is still to be read, and the line it begins in. */
+struct dist__tags {
+	char *at;
+	int line;
+};
+
+/* dist__tag_next reads the next tag of the text, which it changes; false at the
+ * end, or at what is not plain. */
+bool dist__tag_next(struct dist__tags *tags, struct dist__tag *tag);
 
 /* dist__tag_value returns the value of an attribute; NULL: there is none. */
 const char *dist__tag_value(const struct dist__tag *tag, const char *name);

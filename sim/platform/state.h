@@ -122,6 +122,14 @@ void dist__platform_collect_facts(struct dist__platform *platform,
 enum dist_error dist__platform_seat_ranks(struct dist__platform *platform,
 					  struct dist_message *message);
 
+/* dist__platform_refuse_property says which value of a property of the
+ * outermost zone was expected, with its line where that is known. Returns
+ * INVALID_ARGUMENT. */
+enum dist_error
+dist__platform_refuse_property(const struct dist__platform *platform,
+			       const char *name, const char *expected,
+			       struct dist_message *message);
+
 /* dist__platform_read_any looks whether seats stand for any number of nodes, as
  * the property "nodes" of the outermost zone says, and makes the room. Errors:
  * INVALID_ARGUMENT (the nodes are not one or two, alike), NO_MEMORY. */

@@ -120,9 +120,9 @@ static char *read_attributes(char *at, struct dist__tag *tag)
 	}
 }
 
-bool dist__tag_next(char **text, struct dist__tag *tag)
+bool dist__tag_next(struct dist__tags *tags, struct dist__tag *tag)
 {
-	char *at = skip_others(*text), *end, last;
+	char *at = skip_others(tags->at), *end, last;
 
 	if (!at || *at != '<')
 		return false;
@@ -133,6 +133,9 @@ bool dist__tag_next(char **text, struct dist__tag *tag)
 	at = end > at ? read_attributes(end, tag) : NULL;
 	if (!at)
 		return false;
+	for (const char *c = tags->at; c < at; c++)
+		tags->line += *c == '\n';
+	tag->line = tags->line;
 	last = *at;
 	*end = '\0';
 	if (last == '/') {
@@ -141,7 +144,7 @@ bool dist__tag_next(char **text, struct dist__tag *tag)
 		tag->kind = DIST__TAG_EMPTY;
 		at++;
 	}
-	*text = at + 1;
+	tags->at = at + 1;
 	return tag->kind != DIST__TAG_CLOSE || tag->num == 0;
 }
 

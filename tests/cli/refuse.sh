@@ -64,15 +64,15 @@ expect_refusal 'expected formula where ranks stand for others' run \
 	--backend sim --platform "$scratch/broken.any.xml" --world-size 4096 \
 	--fidelity message hello
 sed -i '0,/value="any"/s//value="all"/' "$scratch/broken.any.xml"
-expect_refusal 'property "nodes" is "all": expected any' run --backend sim \
+expect_refusal 'broken.any.xml:[1-9][0-9]*: property nodes: expected any, not "all"' run --backend sim \
 	--platform "$scratch/broken.any.xml" --world-size 2 hello
 "$LOCKSTEP" platform new --queues fifo -o "$scratch/broken.queues.xml"
 sed -i '0,/value="fifo"/s//value="lifo"/' "$scratch/broken.queues.xml"
-expect_refusal 'property "queues" is "lifo": expected none or fifo' run \
+expect_refusal 'property queues: expected none or fifo, not "lifo"' run \
 	--backend sim --platform "$scratch/broken.queues.xml" --world-size 1 hello
 sed -i 's/value="lifo"/value="fifo"/; s/"CM02"/"LV08"/' \
 	"$scratch/broken.queues.xml"
-expect_refusal 'property "queues" is fifo: expected network/model CM02' run \
+expect_refusal 'property queues: expected network/model CM02, .* with it, not "fifo"' run \
 	--backend sim --platform "$scratch/broken.queues.xml" --world-size 1 hello
 expect_refusal '--gpus 8: expected --intra' platform new --gpus 8
 expect_refusal 'expected --inter' platform new --nodes 2
