@@ -197,27 +197,34 @@ Test(llm_kernels, attention_of_shapes_that_were_held_out)
 	expect_errors(&held, "attention, held-out shapes", 7, 19);
 }
 
+/* Adds a row on its own GPU, with the backward pass or without. */
+static void add_both_ways(struct errors *errors,
+			  const struct llm_attention_row *row, const char *use,
+			  bool backward)
+{
+	struct llm_device device = device_of(row->gpu, row->gpu, use);
+	double ns = llm_attention_ns(&device, row->precision, &pace,
+				     &row->attention, false);
+
+	if (backward)
+		ns += llm_attention_ns(&device, row->precision, &pace,
+				       &row->attention, true);
+	add(errors, ns, row->ns);
+	llm_device_release(&device);
+}
+
 /* Of 2022. Its heads of 64 were the faster ones, which is not modelled. */
 Test(llm_kernels, attention_by_an_old_library)
 {
 	static struct errors held;
-	struct llm_device device;
 
 	for (size_t i = 0; i < measured.attention.num_rows; i++) {
 		const struct llm_attention_row *row =
 			&measured.attention_rows[i];
 
-		if (strcmp(row->implementation, "flash-1") != 0 ||
-		    strcmp(row->use, "validation") != 0)
-			continue;
-		device = device_of(row->gpu, row->gpu, "calibration");
-		add(&held,
-		    llm_attention_ns(&device, row->precision, &pace,
-				     &row->attention, false) +
-			    llm_attention_ns(&device, row->precision, &pace,
-					     &row->attention, true),
-		    row->ns);
-		llm_device_release(&device);
+		if (strcmp(row->implementation, "flash-1") == 0 &&
+		    strcmp(row->use, "validation") == 0)
+			add_both_ways(&held, row, "calibration", true);
 	}
 	cr_assert_eq(held.num, 24);
 	expect_errors(&held, "attention, FlashAttention 1", 20, 30);
@@ -228,24 +235,14 @@ Test(llm_kernels, attention_by_an_old_library)
 Test(llm_kernels, unfused_attention)
 {
 	static struct errors errors;
-	struct llm_device device;
 
 	for (size_t i = 0; i < measured.attention.num_rows; i++) {
 		const struct llm_attention_row *row =
 			&measured.attention_rows[i];
-		double ns;
 
-		if (row->attention.library != LLM_UNFUSED ||
-		    row->attention.causal)
-			continue;
-		device = device_of(row->gpu, row->gpu, NULL);
-		ns = llm_attention_ns(&device, row->precision, &pace,
-				      &row->attention, false);
-		if (row->products > 1)
-			ns += llm_attention_ns(&device, row->precision, &pace,
-					       &row->attention, true);
-		add(&errors, ns, row->ns);
-		llm_device_release(&device);
+		if (row->attention.library == LLM_UNFUSED &&
+		    !row->attention.causal)
+			add_both_ways(&errors, row, NULL, row->products > 1);
 	}
 	expect_errors(&errors, "unfused attention", 10, 32);
 }

@@ -1,31 +1,22 @@
 /* llm_rows.c - the measured steps of language models that come with Lockstep,
  * and the recipes of their frameworks. */
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "model/measured/llm.h"
-#include "tests/support/okay.h"
-
-static glob_t find(const char *pattern)
-{
-	glob_t found;
-
-	cr_assert_eq(glob(pattern, 0, NULL, &found), 0, "%s", pattern);
-	return found;
-}
+#include "tests/support/data_files.h"
 
 Test(llm_rows, those_of_the_project_hold)
 {
-	glob_t found = find("scenarios/measured/llm/*.tsv");
+	struct dist__files files = data_files("measured/llm", ".tsv");
 	size_t rows = 0, unfit = 0;
 
-	for (size_t i = 0; i < found.gl_pathc; i++) {
+	for (size_t i = 0; i < files.num; i++) {
 		struct dist_message message;
 		struct llm_rows table;
 
-		okay_or(llm_rows_load(&table, found.gl_pathv[i], &message),
+		okay_or(llm_rows_load(&table, files.paths[i], &message),
 			message);
 		for (size_t k = 0; k < table.tsv.num_rows; k++) {
 			const struct llm_row *row = &table.rows[k];
@@ -37,7 +28,7 @@ Test(llm_rows, those_of_the_project_hold)
 		rows += table.tsv.num_rows;
 		dist__tsv_release(&table.tsv);
 	}
-	globfree(&found);
+	dist__files_release(&files);
 	cr_assert_eq(rows, 689);
 	cr_assert_lt(unfit, rows / 5);
 }

@@ -1,5 +1,4 @@
 /* Reading descriptions of measured machines, and that every table has one. */
-#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,7 +6,7 @@
 #include "model/measured/collectives.h"
 #include "model/measured/machine.h"
 #include "model/measured/steps.h"
-#include "tests/support/okay.h"
+#include "tests/support/data_files.h"
 #include "tests/support/text_file.h"
 
 #define ABOUT "title: t\nsource: s\n"
@@ -150,24 +149,16 @@ static void check_claim(const struct claim *claim, const char *path)
 			"%s: %s", path, claim->transport);
 }
 
-static glob_t find(const char *pattern)
+static void check_collectives(const char *kind)
 {
-	glob_t found;
+	struct dist__files files = data_files(kind, ".tsv");
 
-	cr_assert_eq(glob(pattern, 0, NULL, &found), 0, "%s", pattern);
-	return found;
-}
-
-Test(machine, every_table_of_collectives_has_its_machine)
-{
-	glob_t found = find("scenarios/measured/collectives*/*.tsv");
-
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		const char *path = found.gl_pathv[i];
+	for (size_t i = 0; i < files.num; i++) {
 		struct dist_message message;
 		struct collectives table;
 
-		okay_or(collectives_load(&table, path, &message), message);
+		okay_or(collectives_load(&table, files.paths[i], &message),
+			message);
 		for (size_t k = 0; k < table.tsv.num_rows; k++) {
 			const struct collective_row *row = &table.rows[k];
 			bool on_gpus = row->memory &&
@@ -176,19 +167,25 @@ Test(machine, every_table_of_collectives_has_its_machine)
 					      row->nodes,
 					      on_gpus ? row->ranks : 0};
 
-			check_claim(&claim, path);
+			check_claim(&claim, files.paths[i]);
 		}
 		dist__tsv_release(&table.tsv);
 	}
-	globfree(&found);
+	dist__files_release(&files);
+}
+
+Test(machine, every_table_of_collectives_has_its_machine)
+{
+	check_collectives("measured/collectives");
+	check_collectives("measured/collectives-unseen");
 }
 
 Test(machine, every_table_of_steps_has_its_machine)
 {
-	glob_t found = find("scenarios/measured/steps/*.tsv");
+	struct dist__files files = data_files("measured/steps", ".tsv");
 
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		const char *path = found.gl_pathv[i];
+	for (size_t i = 0; i < files.num; i++) {
+		const char *path = files.paths[i];
 		struct dist_message message;
 		struct steps table;
 
@@ -203,5 +200,5 @@ Test(machine, every_table_of_steps_has_its_machine)
 		}
 		dist__tsv_release(&table.tsv);
 	}
-	globfree(&found);
+	dist__files_release(&files);
 }

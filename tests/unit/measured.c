@@ -1,12 +1,11 @@
 /* Reading tables of measured figures, and holding them against each other. */
-#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "model/measured/collectives.h"
 #include "model/measured/steps.h"
-#include "tests/support/okay.h"
+#include "tests/support/data_files.h"
 #include "tests/support/text_file.h"
 
 #define ABOUT "# title: t\n# source: s\n"
@@ -260,19 +259,16 @@ Test(measured, the_collectives_of_the_project_hold)
 {
 	struct collectives table;
 	size_t rows = 0;
-	glob_t found;
+	struct dist__files files = data_files("measured/collectives", ".tsv");
 
-	cr_assert_eq(
-		glob("scenarios/measured/collectives/*.tsv", 0, NULL, &found),
-		0);
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		okay_or(collectives_load(&table, found.gl_pathv[i], &message),
+	for (size_t i = 0; i < files.num; i++) {
+		okay_or(collectives_load(&table, files.paths[i], &message),
 			message);
-		check_uses(&table, found.gl_pathv[i]);
+		check_uses(&table, files.paths[i]);
 		rows += table.tsv.num_rows;
 		dist__tsv_release(&table.tsv);
 	}
-	globfree(&found);
+	dist__files_release(&files);
 	cr_assert_geq(rows, 4134);
 }
 
@@ -281,24 +277,20 @@ Test(measured, the_steps_of_the_project_hold)
 {
 	struct steps table;
 	size_t rows = 0;
-	glob_t found;
+	struct dist__files files = data_files("measured/steps", ".tsv");
 
-	cr_assert_eq(glob("scenarios/measured/steps/*.tsv", 0, NULL, &found),
-		     0);
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		okay_or(steps_load(&table, found.gl_pathv[i], &message),
-			message);
+	for (size_t i = 0; i < files.num; i++) {
+		okay_or(steps_load(&table, files.paths[i], &message), message);
 		for (size_t k = 0; k < table.tsv.num_rows; k++)
 			cr_assert(table.rows[k].gpus > 1 ||
 					  table.rows[k].use ==
 						  VALUE_CALIBRATION ||
 					  table.rows[k].bucket_cap_mb.known,
-				  "%s:%d", found.gl_pathv[i],
-				  table.tsv.lines[k]);
+				  "%s:%d", files.paths[i], table.tsv.lines[k]);
 		rows += table.tsv.num_rows;
 		dist__tsv_release(&table.tsv);
 	}
-	globfree(&found);
+	dist__files_release(&files);
 	cr_assert_geq(rows, 1146);
 }
 

@@ -1,7 +1,6 @@
 /* What a command predicts on a machine is what validate holds against the
  * measured rows: the same, whether the machine's description or the platform
  * made of it says what joins the ranks. */
-#include <glob.h>
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +8,7 @@
 #include "cli/prediction.h"
 #include "model/validation/call.h"
 #include "model/validation/calibrated_model.h"
-#include "tests/support/okay.h"
+#include "tests/support/data_files.h"
 
 #define MOST_TABLES 64
 #define MOST_PLACES 96
@@ -106,28 +105,23 @@ Test(one_answer, predict_is_validate_for_every_measured_row)
 	struct calibrated_models models;
 	struct dist_message message = {""};
 	size_t answers = 0;
-	glob_t found;
+	struct dist__files files = data_files("measured/collectives", ".tsv");
 
-	cr_assert_eq(
-		glob("scenarios/measured/collectives/*.tsv", 0, NULL, &found),
-		0);
-	cr_assert_leq(found.gl_pathc, (size_t)MOST_TABLES);
-	for (size_t t = 0; t < found.gl_pathc; t++) {
-		okay_or(collectives_load(&tables[t], found.gl_pathv[t],
-					 &message),
+	cr_assert_leq(files.num, (size_t)MOST_TABLES);
+	for (size_t t = 0; t < files.num; t++) {
+		okay_or(collectives_load(&tables[t], files.paths[t], &message),
 			message);
 		borrowed[t] = &tables[t];
 	}
-	calibrated_models_init(&models, borrowed, found.gl_pathc,
-			       CALIBRATED_STORED);
-	for (size_t t = 0; t < found.gl_pathc; t++)
+	calibrated_models_init(&models, borrowed, files.num, CALIBRATED_STORED);
+	for (size_t t = 0; t < files.num; t++)
 		for (size_t i = 0; i < tables[t].tsv.num_rows; i++)
 			if (tables[t].rows[i].use == VALUE_VALIDATION)
 				answers += hold(&models, &tables[t].rows[i],
-						found.gl_pathv[t]);
+						files.paths[t]);
 	cr_expect_gt(answers, (size_t)3000);
 	calibrated_models_release(&models);
-	for (size_t t = 0; t < found.gl_pathc; t++)
+	for (size_t t = 0; t < files.num; t++)
 		dist__tsv_release(&tables[t].tsv);
-	globfree(&found);
+	dist__files_release(&files);
 }

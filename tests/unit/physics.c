@@ -1,12 +1,11 @@
 /* What is known of GPUs, and what of a prediction none of them can do. */
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "model/measured/machine.h"
 #include "scenarios/gpu.h"
 #include "scenarios/physics.h"
-#include "tests/support/okay.h"
+#include "tests/support/data_files.h"
 
 #define GIB 1073741824.0
 
@@ -100,32 +99,26 @@ Test(gpu, has_the_memory_that_its_name_says_or_the_most)
 
 Test(gpu, of_every_machine_has_a_rate_and_a_memory)
 {
-	const char *folder = "scenarios/machines";
-	DIR *machines = opendir(folder);
-	struct dirent *entry;
+	struct dist__files files = data_files("machines", ".yaml");
 	int num = 0;
 
-	cr_assert(machines);
-	while ((entry = readdir(machines)) != NULL) {
+	for (size_t i = 0; i < files.num; i++) {
+		const char *path = files.paths[i];
 		struct dist_message message;
 		struct machine machine;
 		struct gpu_rate rate;
 		struct gpu gpu;
-		char path[512];
 
-		if (!strstr(entry->d_name, ".yaml"))
-			continue;
-		snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
 		okay(machine_load(&machine, path, &message));
 		if (!machine.gpu[0])
 			continue;
 		num++;
 		okay(gpu_find(&gpu, machine.gpu, "gpt2_xl", &message));
 		cr_expect_eq(gpu_choose(&gpu, NULL, &rate, &message), DIST_OK,
-			     "%s: %s", entry->d_name, message.text);
-		cr_expect_gt(gpu.memory_bytes, 0, "%s", entry->d_name);
+			     "%s: %s", path, message.text);
+		cr_expect_gt(gpu.memory_bytes, 0, "%s", path);
 	}
-	closedir(machines);
+	dist__files_release(&files);
 	cr_expect_geq(num, 20);
 }
 

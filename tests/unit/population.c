@@ -1,6 +1,5 @@
 /* Constants of all machines together: found again where the model itself made
  * the times, and not known of a machine that is left out. */
-#include <glob.h>
 #include <math.h>
 
 #include "base/data.h"
@@ -10,7 +9,7 @@
 #include "model/validation/call.h"
 #include "model/validation/least_squares.h"
 #include "model/validation/population.h"
-#include "tests/support/okay.h"
+#include "tests/support/data_files.h"
 
 /* ---- least squares ---------------------------------------------------- */
 
@@ -165,17 +164,14 @@ Test(population, the_profile_has_what_all_tables_come_to)
 	struct dist__profile profile, fit;
 	const struct library_constant *constant;
 	struct dist_message message;
-	char pattern[4200];
-	glob_t found;
+	struct dist__files files = data_files("measured/collectives", ".tsv");
 
-	dist__data_dir("measured/collectives/*.tsv", pattern, sizeof pattern);
-	cr_assert_eq(glob(pattern, 0, NULL, &found), 0);
-	cr_assert_lt(found.gl_pathc, 128);
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		okay(collectives_load(&loaded[i], found.gl_pathv[i], &message));
+	cr_assert_lt(files.num, 128);
+	for (size_t i = 0; i < files.num; i++) {
+		okay(collectives_load(&loaded[i], files.paths[i], &message));
 		tables[i] = &loaded[i];
 	}
-	population.num_tables = found.gl_pathc;
+	population.num_tables = files.num;
 	load_profile("nccl", &profile);
 	load_profile("nccl", &fit);
 	okay(population_fit(&population, "nccl", &fit));
@@ -186,9 +182,9 @@ Test(population, the_profile_has_what_all_tables_come_to)
 				   value, 0.01 * fabs(value), "%s: %g",
 				   constant->name, value);
 	}
-	for (size_t i = 0; i < found.gl_pathc; i++)
+	for (size_t i = 0; i < files.num; i++)
 		dist__tsv_release(&loaded[i].tsv);
-	globfree(&found);
+	dist__files_release(&files);
 	dist__profile_release(&profile);
 	dist__profile_release(&fit);
 }

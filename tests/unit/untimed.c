@@ -28,6 +28,13 @@ static int simulate(const char *fidelity, int (*rank_main)(void *arg),
 	return dist_launch(&options, rank_main, arg);
 }
 
+#define FIDELITY_TEST(name, fidelity, rank_main)                               \
+	Test(untimed, name##_by_##fidelity)                                    \
+	{                                                                      \
+		cr_expect_eq(simulate(#fidelity, rank_main, NULL),             \
+			     DIST_EXIT_OK);                                    \
+	}
+
 /* ---- what they do, and when --------------------------------------------- */
 
 static int hand_over(void *arg)
@@ -64,20 +71,9 @@ static int hand_over(void *arg)
 	return leave(group, DIST_OK);
 }
 
-Test(untimed, they_take_no_time_message_by_message)
-{
-	cr_expect_eq(simulate("message", hand_over, NULL), DIST_EXIT_OK);
-}
-
-Test(untimed, they_take_no_time_among_flows)
-{
-	cr_expect_eq(simulate("flow", hand_over, NULL), DIST_EXIT_OK);
-}
-
-Test(untimed, they_take_no_time_by_formulas)
-{
-	cr_expect_eq(simulate("formula", hand_over, NULL), DIST_EXIT_OK);
-}
+FIDELITY_TEST(they_take_no_time, message, hand_over)
+FIDELITY_TEST(they_take_no_time, flow, hand_over)
+FIDELITY_TEST(they_take_no_time, formula, hand_over)
 
 /* 6 steps of 10 us and 10 MB / 4 at 1 GB/s. */
 static int behind(void *arg)
@@ -95,15 +91,8 @@ static int behind(void *arg)
 	return leave(group, DIST_OK);
 }
 
-Test(untimed, they_wait_for_what_the_group_does_before)
-{
-	cr_expect_eq(simulate("message", behind, NULL), DIST_EXIT_OK);
-}
-
-Test(untimed, they_wait_for_the_flows_before)
-{
-	cr_expect_eq(simulate("flow", behind, NULL), DIST_EXIT_OK);
-}
+FIDELITY_TEST(they_wait_for_what_the_group_does_before, message, behind)
+FIDELITY_TEST(they_wait_for_what_the_group_does_before, flow, behind)
 
 /* ---- failing ------------------------------------------------------------ */
 

@@ -1,5 +1,4 @@
 /* What workloads stand on: layers, rates, lots, waits, arguments. */
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "scenarios/pace.h"
 #include "scenarios/waits.h"
 #include "scenarios/workload.h"
-#include "tests/support/okay.h"
+#include "tests/support/data_files.h"
 
 /* ---- layers ------------------------------------------------------------- */
 
@@ -100,23 +99,12 @@ static void expect_columns(const char *path)
 
 Test(layers, of_all_models_have_their_columns)
 {
-	const char *folder = "scenarios/models";
-	DIR *models = opendir(folder);
-	struct dirent *entry;
-	int num = 0;
+	struct dist__files files = data_files("models", ".csv");
 
-	cr_assert(models);
-	while ((entry = readdir(models)) != NULL) {
-		char path[512];
-
-		if (!strstr(entry->d_name, ".csv"))
-			continue;
-		snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-		expect_columns(path);
-		num++;
-	}
-	closedir(models);
-	cr_expect_geq(num, 15);
+	for (size_t i = 0; i < files.num; i++)
+		expect_columns(files.paths[i]);
+	cr_expect_geq(files.num, (size_t)15);
+	dist__files_release(&files);
 }
 
 /* FLOPs of each layer of a model, and where its stages begin. */
