@@ -339,6 +339,43 @@ void dist__work_end(struct dist_work *work)
 		check_resume(slot);
 }
 
+/* Whether the op leaves anything in this rank's memory. */
+static bool writes(const struct dist_work *work)
+{
+	bool is_peer = work->op.peer == work->group->members.rank;
+
+	switch (work->op.kind) {
+	case DIST__SEND:
+		return false;
+	case DIST__BROADCAST:
+		return !is_peer;
+	case DIST__REDUCE:
+	case DIST__GATHER:
+		return is_peer;
+	default:
+		return true;
+	}
+}
+
+void dist_work_read_at(struct dist_work *work, const char *file, int line)
+{
+	struct check_hazard hazard = {.kind = CHECK_HAZARD_READ,
+				      .buffer = "tensor"};
+	struct dist_group *group = work ? work->group : NULL;
+	const struct check_call *call;
+
+	if (!group || dist__is_copied() || !writes(work))
+		return;
+	dist__rank_lock(group);
+	call = check_call_find(group->place.slot, work->op.call);
+	if (call && call->held == CHECK_HELD) {
+		hazard.numel = call->numel;
+		check_site_set(&hazard.access, file, line);
+		check_touch(group->place.slot, &hazard, call->number, 0);
+	}
+	dist__rank_unlock(group);
+}
+
 enum dist_error dist__works_wait(struct dist_group *group)
 {
 	enum dist_error error = DIST_OK;

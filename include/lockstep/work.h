@@ -99,6 +99,12 @@ void dist_call_at(const char *file, int line);
 void dist_end_at(struct dist_group *group, const char *file, int line,
 		 const char *function);
 
+/* dist_work_read_at is for a library over this one that knows where the program
+ * reads memory that work writes. If nobody has learnt by then that work is
+ * complete, verdicts on the job name that line and the call: a hazard. work may
+ * be NULL. */
+void dist_work_read_at(struct dist_work *work, const char *file, int line);
+
 #define DIST_CALL_HERE dist_call_at(__FILE__, __LINE__)
 
 #ifdef __cplusplus

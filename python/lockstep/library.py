@@ -137,6 +137,7 @@ _SIGNATURES = {
     "batch_isend_irecv": (_ERROR, _GROUP, POINTER(P2POp), c_size_t, _OUT),
     "work_wait": (_ERROR, _WORK, c_int64),
     "work_wait_aside": (_ERROR, _WORK, c_int64),
+    "work_read_at": (None, _WORK, c_char_p, c_int),
     "allow_threads": (_ERROR, _GROUP),
     "error_message_copy": (None, _GROUP, POINTER(Message)),
     "work_is_completed": (c_bool, _WORK),

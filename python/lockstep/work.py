@@ -112,7 +112,7 @@ class Work(_TorchWork):
 
     def __del__(self):
         if self._handles:
-            self._group.keep(self._handles, self._keep)
+            self._group.keep(self._handles, (self._result, self._keep))
 
     def _has_ended(self) -> bool:
         if self._handles is None:
