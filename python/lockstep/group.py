@@ -13,6 +13,7 @@ import atexit
 import ctypes
 import os
 import sys
+import threading
 from collections import deque
 
 import torch
@@ -20,7 +21,7 @@ import torch.distributed as dist
 import torch.distributed.distributed_c10d as c10d
 
 from . import (buckets, charge, eager, events, hook, keys, library, polls,
-               several, source)
+               several, source, unwaited)
 from .arguments import Arguments, agree, by_dtype
 from .library import byref, c_int, c_void_p
 from .work import Done, Waiter, Work
@@ -62,6 +63,7 @@ class Group(Arguments, dist.ProcessGroup):
         self.ranks = range(size)  # in the default group
         self.compare = None  # of detail.py
         self.host = None  # the group whose order calls of host tensors have
+        self.thread = None  # that calls, as far as it is one
         self._sequence = 0
         self._works = []
         self._works_limit = 32
@@ -152,6 +154,15 @@ class Group(Arguments, dist.ProcessGroup):
         they end: DDP's join and many scripts wait for some of them never."""
         self._dropped.append((handles, memory))
 
+    def in_flight(self):
+        """(handles, result) of what nobody has seen the end of. None that the
+        group's thread waits for, and may free."""
+        for work in self._works:
+            if work._handles and work._ended is None:
+                yield work._handles, work._result
+        for handles, (result, _) in self._dropped:
+            yield handles, result
+
     def _free_dropped(self):
         while self._dropped and all(map(self.lib.work_is_completed,
                                         self._dropped[0][0])):
@@ -236,6 +247,8 @@ class Group(Arguments, dist.ProcessGroup):
         if not self.handle:
             raise self._error("lockstep: the process group was destroyed")
         file, line, script, script_line, words = source.place(frame)
+        if threading.get_ident() != self.thread:
+            words = source.other_thread(self) or words
         if file is not None:
             self.lib.at_from(self._pointer, file, line, script, script_line)
         if label or words:
@@ -734,6 +747,7 @@ def make_default(store, rank, size, timeout, name="lockstep"):
         eager.install()
         polls.install()
         source.install()
+        unwaited.install()
         if "LOCKSTEP_SEAT" not in os.environ:
             keys.install()
     made = Group(lib, handle.value, rank, size, name)

@@ -188,6 +188,18 @@ def place(frame):
     return known, line, None, 0, words
 
 
+def other_thread(group):
+    """What a call of this thread is for, if another one that still runs calls
+    on the group, too: nothing keeps their calls in one order on all ranks."""
+    here, threads = threading.current_thread(), threading.enumerate()
+    if not any(group.thread == thread.ident for thread in threads):
+        group.thread = here.ident
+    if here.ident == group.thread or here not in threads:
+        return None  # or a thread of C++, as autograd's, which it waits for
+    return ("thread %s, beside another thread that calls on this group," %
+            here.name).encode(errors="replace")
+
+
 def caller(depth=1):
     """The frame so many calls above the function that asks. A thread of the
     autograd engine, where C++ calls, may have none: then the one in which the

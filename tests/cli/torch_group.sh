@@ -62,6 +62,14 @@ for words in "submitted" "started --backend sim --platform star-8"; do
 	expect 10 run $world --nproc-per-node 2 tests/torch/aside.py "$what"
 	expect_err "rank 1 called all_reduce.* at tests/torch/aside.py:$(aside "$what")"
 done
+expect_err 'rank 1 called all_reduce.* for thread saver, beside another thread that calls'
+# Gradients that an optimizer takes before the wait.
+for world in "" "--backend sim --platform star-8"; do
+	# shellcheck disable=SC2086 # words
+	expect 14 run $world --nproc-per-node 2 tests/torch/aside.py step
+	expect_err "ranks 0-1 \(2\) called all_reduce.* #2 .* at tests/torch/aside.py:$(aside reduced)"
+	expect_err "and read its tensor, .* at tests/torch/aside.py:$(aside step)"
+done
 # A wait for a key of torch's store has the script's line.
 for world in "--timeout 4" "--backend sim --platform star-8"; do
 	# shellcheck disable=SC2086 # words

@@ -1,7 +1,7 @@
 """Calls that the program's own frames do not show: aside.py WHAT.
 
 left: nobody asks how the call ended. submitted, started: a thread makes it that
-runs torch's own function.
+runs torch's own function. step: an optimizer takes what a call is to write.
 """
 
 import sys
@@ -25,11 +25,27 @@ def submitted(rank):
 
 
 def started(rank):
-    thread = threading.Thread(target=dist.all_reduce,
+    dist.barrier()
+    thread = threading.Thread(target=dist.all_reduce, name="saver",
                               args=[torch.ones(4 + rank)])
     thread.start()  # started
     thread.join()
     dist.barrier()
+
+
+def step(rank):
+    model = torch.nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for waits in (True, False):
+        model(torch.ones(4)).sum().backward()
+        works = [dist.all_reduce(p.grad, async_op=True)  # reduced
+                 for p in model.parameters()]
+        if waits:
+            works.pop().wait()  # so the one before has ended, too
+        optimizer.step()  # step
+    for work in works:
+        work.wait()
+    dist.destroy_process_group()
 
 
 dist.init_process_group("gloo")

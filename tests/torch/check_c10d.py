@@ -628,6 +628,13 @@ def twice(backend, rank, where):
         assert not dist.is_initialized()
 
 
+class Small(dist.Store):
+    """One without check()."""
+
+    def get(self, key):
+        return key.encode()
+
+
 class Empty(dist.Store):
     """A store of a script's own, without methods."""
 
@@ -644,6 +651,8 @@ def prefixed(backend, rank, where):
     store.wait([f"seen {r}" for r in range(SIZE)])
     words = refuses(RuntimeError, Empty().set, "key", "value")
     assert "recursion" not in words, words
+    small = Small()  # torch does not keep it
+    assert dist.PrefixStore("of", small).get("key") == b"of/key"
     dist.destroy_process_group()
 
 
