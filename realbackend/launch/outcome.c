@@ -87,20 +87,29 @@ static int weigh(const struct dist__child *child,
 	return child->by_signal || is_serving(child, board) ? 3 : 2;
 }
 
-/* The call of a child that failed for want of memory; NULL: there is none. */
-static const struct check_call *without_memory(const struct dist__child *child,
-					       const struct check_board *board)
+/* The call of a child that failed with error, which is no other's fault; NULL:
+ * there is none. */
+static const struct check_call *call_without(const struct dist__child *child,
+					     const struct check_board *board,
+					     enum dist_error error)
 {
 	const struct check_call *call =
 		board ? check_failed_call(&board->slots[child->rank]) : NULL;
 
-	return call && call->error == DIST_ERR_NO_MEMORY ? call : NULL;
+	return call && call->error == (int32_t)error ? call : NULL;
+}
+
+static const struct check_call *without_memory(const struct dist__child *child,
+					       const struct check_board *board)
+{
+	return call_without(child, board, DIST_ERR_NO_MEMORY);
 }
 
 static void describe(const struct dist__child *child,
 		     const struct check_board *board, char *text, size_t size)
 {
-	const struct check_call *call = without_memory(child, board);
+	const struct check_call *call = without_memory(child, board),
+				*io = call_without(child, board, DIST_ERR_IO);
 
 	if (!child->ended)
 		snprintf(text, size, "ran out of memory in %.16s", call->op);
@@ -113,6 +122,10 @@ static void describe(const struct dist__child *child,
 	else if (child->by_signal)
 		snprintf(text, size, "was killed by signal %d (%s)",
 			 child->code, strsignal(child->code));
+	else if (io)
+		snprintf(text, size,
+			 "could do no I/O in %.16s (exit status %d)", io->op,
+			 child->code);
 	else
 		snprintf(text, size, "exited with status %d%s", child->code,
 			 is_serving(child, board)

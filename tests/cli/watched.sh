@@ -126,6 +126,7 @@ for intra in tcp shm; do
 		"$program" closes call 1
 	[ "$(jq -c .culprits "$scratch/json")" = "[1]" ] ||
 		fail "closed files: $(<"$scratch/json")"
+	expect_err '^lockstep: rank 1 could do no I/O in all_reduce \(exit status 1\)$'
 done
 
 # A signal from another process is no rank's fault.
