@@ -207,10 +207,11 @@ static const struct dist__region *next_newer(const struct dist__region *region,
 }
 
 /* Gives the caller the results of region, or a part of it, but for what newer
- * ops write as well: it comes from them. */
-static void deliver(const struct dist__region *region, char *begin, char *end)
+ * ops write as well: it comes from them. Returns whether there was any. */
+static bool deliver(const struct dist__region *region, char *begin, char *end)
 {
 	const struct dist__region *later = NULL, *newer = NULL;
+	bool any = false;
 	char *from, *to;
 
 	while ((newer = next_newer(region, begin, end, newer)))
@@ -220,14 +221,15 @@ static void deliver(const struct dist__region *region, char *begin, char *end)
 	if (!later) {
 		dist__shadow_copy_deliver(region->holding, begin,
 					  (size_t)(end - begin));
-		return;
+		return true;
 	}
 	from = later->tensor.data;
 	to = from + dist__tensor_bytes(&later->tensor);
 	if (begin < from)
-		deliver(region, begin, from);
+		any = deliver(region, begin, from);
 	if (to < end)
-		deliver(region, to, end);
+		any |= deliver(region, to, end);
+	return any;
 }
 
 /* Gives the caller the results. */
@@ -239,9 +241,8 @@ static void deliver_all(const struct dist__buffer_check *watch)
 		size_t bytes = dist__tensor_bytes(&region->tensor);
 		char *begin = region->tensor.data;
 
-		if (!region->writes)
+		if (!region->writes || !deliver(region, begin, begin + bytes))
 			continue;
-		deliver(region, begin, begin + bytes);
 		while ((newer = next_newer(region, begin, begin + bytes,
 					   newer)))
 			dist__shadow_copy_expect(newer->holding, begin, bytes);

@@ -75,6 +75,16 @@ void dist__region_index_add(struct dist__region_index *index,
 	node->left = node->right = NULL;
 	measure(node);
 	split(index->root, node, &left, &right);
+	node->before = left;
+	while (node->before && node->before->right)
+		node->before = node->before->right;
+	node->after = right;
+	while (node->after && node->after->left)
+		node->after = node->after->left;
+	if (node->before)
+		node->before->after = node;
+	if (node->after)
+		node->after->before = node;
 	index->root = merge(merge(left, node), right);
 }
 
@@ -92,8 +102,12 @@ static struct dist__region_node *without(struct dist__region_node *tree,
 }
 
 void dist__region_index_remove(struct dist__region_index *index,
-			       const struct dist__region_node *node)
+			       struct dist__region_node *node)
 {
+	if (node->before)
+		node->before->after = node->after;
+	if (node->after)
+		node->after->before = node->before;
 	index->root = without(index->root, node);
 }
 
@@ -120,5 +134,12 @@ dist__region_index_next(const struct dist__region_index *index,
 			const char *begin, const char *end,
 			const struct dist__region_node *last)
 {
-	return next(index->root, (uintptr_t)begin, (uintptr_t)end, last);
+	uintptr_t from = (uintptr_t)begin, to = (uintptr_t)end;
+	struct dist__region_node *after = last ? last->after : NULL;
+
+	if (last && (!after || after->begin >= to))
+		return NULL;
+	if (after && after->end > from)
+		return after;
+	return next(index->root, from, to, last);
 }

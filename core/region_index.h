@@ -17,6 +17,7 @@ struct dist__region_node {
 	uintptr_t reach; /* the highest end here or below */
 	uint64_t weight; /* not below those below */
 	struct dist__region_node *left, *right;
+	struct dist__region_node *before, *after; /* in order; NULL: none */
 };
 
 /* Zeros: empty. */
@@ -32,7 +33,7 @@ void dist__region_index_add(struct dist__region_index *index,
 
 /* dist__region_index_remove removes node, which is there. */
 void dist__region_index_remove(struct dist__region_index *index,
-			       const struct dist__region_node *node);
+			       struct dist__region_node *node);
 
 /* dist__region_index_next returns the node behind last (NULL: the first one)
  * whose region has a byte from begin to end; NULL: none. */

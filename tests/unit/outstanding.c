@@ -18,6 +18,8 @@
 struct job {
 	const char *debug;
 	int messages;
+	int (*run)(void *job);
+	size_t stride; /* of sums: between their elements */
 };
 
 /* Rank 0 sends all before rank 1 takes the first. */
@@ -43,6 +45,30 @@ static int run(void *arg)
 	return error || dist_destroy_process_group(group);
 }
 
+/* Sums of an element each, all begun before the first is waited for. */
+static int sum(void *arg)
+{
+	const struct job *job = arg;
+	size_t num = (size_t)job->messages;
+	struct dist_work **works = calloc(num, sizeof *works);
+	float *x = calloc(num * job->stride + 1, sizeof *x);
+	struct dist_group *group;
+	enum dist_error error = dist_init_process_group(NULL, &group);
+
+	for (size_t i = 0; i < num && !error; i++)
+		error = dist_all_reduce(
+			group,
+			dist_tensor(x + i * job->stride, 1, DIST_FLOAT32),
+			DIST_SUM, &works[i]);
+	for (size_t i = 0; i < num && !error; i++) {
+		error = dist_work_wait(works[i], DIST_TIMEOUT_NEVER);
+		dist_work_free(works[i]);
+	}
+	free(works);
+	free(x);
+	return error || dist_destroy_process_group(group);
+}
+
 static double processor_s(struct job *job)
 {
 	const struct dist_launch_options options = {.backend = "sim",
@@ -55,7 +81,7 @@ static double processor_s(struct job *job)
 	pid_t pid = fork();
 
 	if (pid == 0)
-		_exit(dist_launch(&options, run, job));
+		_exit(dist_launch(&options, job->run, job));
 	cr_assert_eq(wait4(pid, &status, 0, &usage), pid);
 	cr_assert_eq(status, 0);
 	return (double)usage.ru_utime.tv_sec +
@@ -64,7 +90,8 @@ static double processor_s(struct job *job)
 
 static double ratio_of(const char *debug, int messages)
 {
-	struct job few = {debug, messages}, many = {debug, 2 * messages};
+	struct job few = {debug, messages, run, 0},
+		   many = {debug, 2 * messages, run, 0};
 
 	return processor_s(&many) / processor_s(&few);
 }
@@ -90,4 +117,16 @@ Test(outstanding, sends_that_wait_take_time_by_their_number)
 Test(outstanding, so_it_is_where_memory_is_watched)
 {
 	expect_proportion("info", 3000);
+}
+
+/* Sums in one place take each other's results, and each looks for those before
+ * it: that is little beside the rest. */
+Test(outstanding, one_buffer_takes_a_few_times_what_many_take)
+{
+	struct job one = {"info", 2000, sum, 0}, many = {"info", 2000, sum, 1};
+	double ratio = processor_s(&one) / processor_s(&many);
+
+	for (int i = 1; i < TRIES && ratio > 16; i++)
+		ratio = processor_s(&one) / processor_s(&many);
+	cr_expect(ratio <= 16, "one buffer takes %.2f times", ratio);
 }
