@@ -214,27 +214,34 @@ static void set_call(struct llm_pass *pass, enum dist__op_kind op,
 	piece->overlapped = overlapped;
 }
 
-/* A gather before and a scatter behind each layer's matrices, each way. */
+/* Runs a step of tensor-parallel layers: a gather before and a scatter behind
+ * each layer's matrices, and `behind` with the backward pass. */
+static void run_gathering(struct trial *t, int p, double bytes,
+			  enum dist__op_kind behind, bool overlapped)
+{
+	struct llm_layer *layer;
+
+	init(t, p);
+	t->work.layout.tp = p;
+	t->work.layout.dp = 1;
+	layer = &t->work.layers[LLM_DENSE];
+	set_call(&layer->forward, DIST__ALL_GATHER, LLM_TP, bytes, overlapped);
+	add(&layer->forward, FORWARD_NS);
+	set_call(&layer->forward, DIST__REDUCE_SCATTER, LLM_TP, bytes,
+		 overlapped);
+	set_call(&layer->backward, behind, LLM_TP, bytes, overlapped);
+	run(t);
+}
+
 Test(llm_ranks, tensor_parallel_layers_gather_and_scatter)
 {
-	const int p = 4;
-	const double bytes = 4e5;
-	struct llm_layer *layer;
 	struct trial t;
 
-	init(&t, p);
-	t.work.layout.tp = p;
-	t.work.layout.dp = 1;
-	layer = &t.work.layers[LLM_DENSE];
-	set_call(&layer->forward, DIST__ALL_GATHER, LLM_TP, bytes, false);
-	add(&layer->forward, FORWARD_NS);
-	set_call(&layer->forward, DIST__REDUCE_SCATTER, LLM_TP, bytes, false);
-	set_call(&layer->backward, DIST__ALL_REDUCE, LLM_TP, bytes, false);
-	run(&t);
+	run_gathering(&t, 4, 4e5, DIST__ALL_REDUCE, false);
 	cr_expect_eq(t.result.calls[WORKLOAD_ALL_GATHER].bytes,
-		     LAYERS * (uint64_t)bytes);
+		     LAYERS * (uint64_t)4e5);
 	expect_near((double)t.result.exposed_ns,
-		    LAYERS * 4 * half_ring_ns(p, bytes));
+		    LAYERS * 4 * half_ring_ns(4, 4e5));
 	expect_near((double)t.result.compute_ns,
 		    LAYERS * (2 * FORWARD_NS + BACKWARD_NS));
 }
@@ -243,23 +250,12 @@ Test(llm_ranks, tensor_parallel_layers_gather_and_scatter)
  * the all-gather of the last piece nothing is beside it. */
 Test(llm_ranks, calls_hide_behind_the_piece_beside_them)
 {
-	const int p = 4;
-	const double bytes = 4e5;
-	struct llm_layer *layer;
 	struct trial t;
 
-	init(&t, p);
-	t.work.layout.tp = p;
-	t.work.layout.dp = 1;
-	layer = &t.work.layers[LLM_DENSE];
-	set_call(&layer->forward, DIST__ALL_GATHER, LLM_TP, bytes, true);
-	add(&layer->forward, FORWARD_NS);
-	set_call(&layer->forward, DIST__REDUCE_SCATTER, LLM_TP, bytes, true);
-	set_call(&layer->backward, DIST__ALL_GATHER, LLM_TP, bytes, true);
-	run(&t);
-	expect_near((double)t.result.step_ns,
-		    LAYERS * (2 * FORWARD_NS + BACKWARD_NS +
-			      half_ring_ns(p, bytes)));
+	run_gathering(&t, 4, 4e5, DIST__ALL_GATHER, true);
+	expect_near(
+		(double)t.result.step_ns,
+		LAYERS * (2 * FORWARD_NS + BACKWARD_NS + half_ring_ns(4, 4e5)));
 }
 
 /* p - 1 rounds around the ring; each beside one of p parts of the next piece,

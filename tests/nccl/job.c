@@ -12,6 +12,7 @@
 #include "realbackend/nccl/world.h"
 #include "tests/support/leaks.h"
 #include "tests/support/tcp_world.h"
+#include "tests/support/captured.h"
 
 struct program {
 	const struct job *job;
@@ -135,8 +136,7 @@ struct job_outcome job_run(const struct job *job)
 	size_t bytes = JOB_MOST_RANKS * sizeof(struct job_note);
 	struct job_outcome outcome = {.status = -1};
 	struct program program = {.job = job};
-	int saved = dup(STDERR_FILENO);
-	FILE *file = tmpfile();
+	struct captured captured;
 
 	if (!job->real)
 		job_use_doubles(job->devices ? job->devices : job->world_size);
@@ -148,17 +148,10 @@ struct job_outcome job_run(const struct job *job)
 		setenv("DOUBLE_FAIL", job->fail, 1);
 	outcome.notes = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	cr_assert(file && outcome.notes != MAP_FAILED);
+	cr_assert(outcome.notes != MAP_FAILED);
 	program.notes = outcome.notes;
-	fflush(NULL);
-	dup2(fileno(file), STDERR_FILENO);
+	captured = capture_begin(STDERR_FILENO);
 	outcome.status = job->bare ? run_bare(&program) : launch(&program);
-	fflush(NULL);
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-	rewind(file);
-	outcome.text[fread(outcome.text, 1, sizeof outcome.text - 1, file)] =
-		'\0';
-	fclose(file);
+	capture_end(&captured, outcome.text, sizeof outcome.text);
 	return outcome;
 }

@@ -87,35 +87,33 @@ enum dist_error leaves_with_a_receive_open(struct job *job)
 	return job->rank == 1 ? dist_send(job->world, tensor, 0, 0) : DIST_OK;
 }
 
-/* Looks again and again at what one rank never joins. */
-enum dist_error polls_in_vain(struct job *job)
+/* Looks again and again at what one rank never joins; asks: also how it
+ * ended. */
+static enum dist_error poll_until_done(struct job *job, bool asks)
 {
 	float x[2] = {0};
 	struct dist_work *work;
 
 	if (at_fault(job, 2))
 		return DIST_OK;
-	/* partner */
+	/* partner: polls_in_vain takes_the_end_for_success */
 	try(dist_all_reduce(job->world, floats(x), DIST_SUM, &work));
 	while (!dist_work_is_completed(work))
 		dist_compute(job->world, 1000000, NULL);
-	return end(work);
-}
-
-/* Looks until the sum has ended, and never asks how. */
-enum dist_error takes_the_end_for_success(struct job *job)
-{
-	float x[2] = {0};
-	struct dist_work *work;
-
-	if (at_fault(job, 2))
-		return DIST_OK;
-	/* partner */
-	try(dist_all_reduce(job->world, floats(x), DIST_SUM, &work));
-	while (!dist_work_is_completed(work))
-		dist_compute(job->world, 1000000, NULL);
+	if (asks)
+		return end(work);
 	dist_work_free(work);
 	return DIST_OK;
+}
+
+enum dist_error polls_in_vain(struct job *job)
+{
+	return poll_until_done(job, true);
+}
+
+enum dist_error takes_the_end_for_success(struct job *job)
+{
+	return poll_until_done(job, false);
 }
 
 /* Two groups, each call waited for on the spot by half of the ranks. */

@@ -21,6 +21,7 @@
 #include "tests/support/okay.h"
 #include "tests/support/tcp_cases.h"
 #include "tests/support/tcp_world.h"
+#include "tests/support/captured.h"
 
 #define SECOND ((int64_t)1000000000)
 
@@ -61,20 +62,10 @@ static int run(int nproc, int (*start)(void *))
 static int run_captured(const struct dist__job_spec *spec, int fd, char *text,
 			size_t size)
 {
-	FILE *file = tmpfile();
-	int saved = dup(fd), status;
-	size_t n;
+	struct captured captured = capture_begin(fd);
+	int status = dist__job_run(spec);
 
-	fflush(NULL);
-	dup2(fileno(file), fd);
-	status = dist__job_run(spec);
-	fflush(NULL);
-	dup2(saved, fd);
-	close(saved);
-	rewind(file);
-	n = fread(text, 1, size - 1, file);
-	text[n] = '\0';
-	fclose(file);
+	capture_end(&captured, text, size);
 	return status;
 }
 

@@ -261,28 +261,28 @@ Test(membership, shrinks_without_the_silent)
 	cr_assert_eq(orders.num_nodes, 2);
 }
 
-Test(membership, fails_when_too_few_are_left)
+/* One of two agents leaves, which stops the other. */
+static void lose_one(int max_restarts)
 {
-	begin(2, 2, 0, false);
+	begin(2, 2, max_restarts, false);
 	start(2);
 	reports[1].state = DIST__AGENT_LEFT;
 	report(2);
 	cr_assert_eq(think(), DIST__MEMBERSHIP_STOP);
 	set(0, DIST__AGENT_IDLE, false);
 	report(1);
+}
+
+Test(membership, fails_when_too_few_are_left)
+{
+	lose_one(0);
 	cr_assert_eq(think(), DIST__MEMBERSHIP_FAIL);
 	cr_assert_eq(dist__membership_culprit(&membership), 1);
 }
 
 Test(membership, pays_to_wait_for_a_replacement)
 {
-	begin(2, 2, 1, false);
-	start(2);
-	reports[1].state = DIST__AGENT_LEFT;
-	report(2);
-	cr_assert_eq(think(), DIST__MEMBERSHIP_STOP);
-	set(0, DIST__AGENT_IDLE, false);
-	report(1);
+	lose_one(1);
 	cr_assert_eq(think(), DIST__MEMBERSHIP_AGAIN);
 	cr_assert(membership.paid);
 	cr_assert_eq(think(), DIST__MEMBERSHIP_KEEP);

@@ -13,6 +13,7 @@
 #include "sim/platform/platform.h"
 #include "sim/launch.h"
 #include "tests/support/okay.h"
+#include "tests/support/captured.h"
 
 #define STAR4 "tests/support/star4.xml"
 
@@ -199,21 +200,10 @@ static const struct bad bad_platforms[] = {
 /* Launches two ranks on a bad platform and reads what it said. */
 static void refuse(const char *path, char *said, size_t size)
 {
-	int saved = dup(STDERR_FILENO), status;
-	FILE *capture = tmpfile();
-	size_t len;
+	struct captured captured = capture_begin(STDERR_FILENO);
+	int status = launch(path, 2, nobody, NULL);
 
-	cr_assert(saved >= 0 && capture);
-	fflush(stderr);
-	dup2(fileno(capture), STDERR_FILENO);
-	status = launch(path, 2, nobody, NULL);
-	fflush(stderr);
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-	rewind(capture);
-	len = fread(said, 1, size - 1, capture);
-	said[len] = '\0';
-	fclose(capture);
+	capture_end(&captured, said, size);
 	cr_expect_eq(status, DIST_EXIT_USAGE, "%s: status %d", said, status);
 }
 
