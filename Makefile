@@ -150,7 +150,7 @@ $(BUILD)/flags: FORCE
 
 # pthread_exit() passes through them.
 $(BUILD)/sim/watch.o $(BUILD)/core/rpc/serve.o: CFLAGS += -fexceptions
-$(BUILD)/core/reduce.o $(BUILD)/scenarios/tutorial/nn/matrix.o: CFLAGS += \
+$(BUILD)/core/reduce.o $(BUILD)/scenarios/tutorial/nn/layers.o: CFLAGS += \
 	-O3 -fno-trapping-math
 $(filter-out $(LATE),$(LIB_OBJ)): CFLAGS += $(LTO:%=% -ffat-lto-objects)
 # GCC copies and clears a struct of some hundred bytes by an instruction that

@@ -10,11 +10,10 @@
 #include "check/chain.h"
 #include "check/finding.h"
 #include "check/message.h"
-#include "check/queued.h"
+#include "check/report_waits.h"
 #include "check/refusal.h"
 #include "check/remote_wait.h"
 #include "check/rendezvous_failure.h"
-#include "check/stored.h"
 
 /* Lines of a table before it is cut, with a count of the rest. */
 #define MOST_LINES  24
