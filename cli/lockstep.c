@@ -21,6 +21,7 @@ static int command_unknown(const char *name)
 
 	for (const struct command *c = commands; c->name; c++)
 		dist__spelling_offer(&near, c->name, strlen(c->name));
+	dist__spelling_offer(&near, "help", strlen("help"));
 	hint = dist__spelling_hint(&near);
 	fprintf(stderr, "lockstep: no command \"%s\"%s\n", name,
 		*hint ? hint : "; see lockstep --help");

@@ -10,6 +10,7 @@
 #include "base/spelling.h"
 #include "cli/command.h"
 #include "cli/option_rows.h"
+#include "model/training/model.h"
 
 #define AT(field) offsetof(struct predict_options, field)
 
@@ -64,7 +65,8 @@ const struct manual manual_predict = {
 
 static const struct option language_options[] = {
 	{"world-size", OPTION_TEXT, AT(world_sizes), "N", .help = "GPUs",
-	 .also = "gpus|nproc|num-gpus|nproc-per-node"},
+	 .also = "gpus|nproc|num-gpus|nproc-per-node|nodes|num-nodes|nnodes|"
+		 "dp"},
 	{"fidelity", OPTION_CHOICE, AT(fidelity), "auto|flow|message|formula",
 	 .help = "formula adds calls up by a closed form; flow and "
 		 "message simulate them",
@@ -109,6 +111,21 @@ const struct manual manual_predict_llm = {
 
 /* ---- reading them ------------------------------------------------------ */
 
+/* A model that there is not is told before options of language models are,
+ * which other networks have not. */
+static enum dist_error check_model(const char *name,
+				   struct dist__refusal *refusal)
+{
+	struct model model;
+	enum dist_error error = model_load(&model, name, &refusal->message);
+
+	refusal->option = "model";
+	refusal->number = 0;
+	if (!error)
+		model_release(&model);
+	return error;
+}
+
 enum dist_error predict_options_init(struct predict_options *line,
 				     const char *workload, const char *model,
 				     struct dist__refusal *refusal)
@@ -121,7 +138,9 @@ enum dist_error predict_options_init(struct predict_options *line,
 		.language = !workload && model && llm_is_language_model(model)};
 	if (line->workload) {
 		workload_arguments_init(&line->arguments, line->workload->name);
-		return DIST_OK;
+		return model && *model && !line->language
+			       ? check_model(model, refusal)
+			       : DIST_OK;
 	}
 	refusal->number = 0;
 	return dist__refuse_option(

@@ -15,7 +15,8 @@ struct reading {
 	const struct manual *manual;
 	void *line;
 	struct dist_message *message;
-	char flag[64]; /* the option as it was given: "--iters" or "-n" */
+	char flag[64];     /* the option as it was given: "--iters" or "-n" */
+	int behind_switch; /* the word behind a switch; 0: the last was none */
 };
 
 /* ---- the table ---------------------------------------------------------- */
@@ -89,6 +90,7 @@ const struct option *option_given(const struct option *options,
 		[OPTION_COUNT] = sizeof(int),
 		[OPTION_NUMBER] = sizeof(double),
 		[OPTION_PERCENT] = sizeof(double),
+		[OPTION_RATE] = sizeof(double),
 		[OPTION_SIZE] = sizeof(size_t),
 		[OPTION_EACH] = 0,
 	};
@@ -211,6 +213,20 @@ static bool take_number(const struct reading *r, const struct option *o,
 	return good;
 }
 
+static bool take_rate(const struct reading *r, const char *text, double *rate)
+{
+	static const struct dist__unit units[] = {
+		{"", 1}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}, {NULL, 0}};
+
+	if (dist__quantity_read(text, units, rate) && *rate > 0)
+		return true;
+	dist__refuse(r->message,
+		     "%s: expected FLOP/s above 0, such as 60T or 6e13, not "
+		     "\"%.80s\"",
+		     r->flag, text);
+	return false;
+}
+
 static bool take_size(const struct reading *r, const struct option *o,
 		      const char *text, size_t *size)
 {
@@ -247,6 +263,8 @@ static bool take(const struct reading *r, const struct option_group *group,
 			     "not \"%.80s\"",
 			     r->flag, text);
 		return false;
+	case OPTION_RATE:
+		return take_rate(r, text, field);
 	case OPTION_SIZE:
 		return take_size(r, o, text, field);
 	case OPTION_EACH:
@@ -265,7 +283,7 @@ bool option_set(const struct manual *manual, void *line,
 		const struct option_group *group, const struct option *option,
 		const char *text, struct dist_message *message)
 {
-	struct reading r = {manual, line, message, ""};
+	struct reading r = {.manual = manual, .line = line, .message = message};
 
 	snprintf(r.flag, sizeof r.flag, "--%s", option->name);
 	if (option->kind == OPTION_SWITCH && strcmp(text, "false") == 0)
@@ -334,6 +352,7 @@ static bool refuse_unknown(const struct reading *r, const char *word,
 		 (int)(strncmp(word, "--", 2) ? 0 : strcspn(word + 2, "=")),
 		 word + 2);
 	near = dist__spelling_of(name);
+	dist__spelling_offer(&near, "help", strlen("help"));
 	for (g = r->manual->groups; *name && g && g->options; g++)
 		for (const struct option *o = g->options; o->name; o++)
 			if (!option_is_taken(o, r->manual->taker))
@@ -355,6 +374,13 @@ static bool refuse_unknown(const struct reading *r, const char *word,
 	return false;
 }
 
+static bool refuse_value(const struct reading *r, const char *word)
+{
+	dist__refuse(r->message, "%s: expected no value, not \"%.80s\"",
+		     r->flag, word);
+	return false;
+}
+
 /* Reads the option "--name", "--name=value", "--name value" at argv[*i] and
  * steps over it. */
 static bool read_long(struct reading *r, int argc, const char **argv, int *i)
@@ -370,10 +396,8 @@ static bool read_long(struct reading *r, int argc, const char **argv, int *i)
 	snprintf(r->flag, sizeof r->flag, "--%s", o->name);
 	if (name[len] == '=')
 		text = name + len + 1;
-	if (o->kind == OPTION_SWITCH && text) {
-		dist__refuse(r->message, "%s: expected no value", r->flag);
-		return false;
-	}
+	if (o->kind == OPTION_SWITCH && text)
+		return refuse_value(r, text);
 	if (o->kind != OPTION_SWITCH && !text && ++*i < argc)
 		text = argv[*i];
 	if (o->kind != OPTION_SWITCH && !text) {
@@ -381,7 +405,9 @@ static bool read_long(struct reading *r, int argc, const char **argv, int *i)
 			     o->value);
 		return false;
 	}
-	++*i;
+	r->behind_switch = ++*i;
+	if (o->kind != OPTION_SWITCH)
+		r->behind_switch = 0;
 	return take(r, group, o, text);
 }
 
@@ -438,7 +464,7 @@ static bool check_words(const struct manual *manual, int num,
 bool arguments_read(const struct manual *manual, int *argc, const char **argv,
 		    void *line, bool *helped, struct dist_message *message)
 {
-	struct reading r = {manual, line, message, ""};
+	struct reading r = {.manual = manual, .line = line, .message = message};
 	int i = 1, num = 1;
 	bool good = true;
 
@@ -450,6 +476,8 @@ bool arguments_read(const struct manual *manual, int *argc, const char **argv,
 		if (word[0] != '-' || !word[1]) {
 			if (manual->ends_at_word)
 				break;
+			if (i == r.behind_switch && num > manual->most_words)
+				return refuse_value(&r, word);
 			argv[num++] = argv[i++];
 		} else if (ends) {
 			i++;

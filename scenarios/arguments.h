@@ -19,6 +19,7 @@ enum option_kind {
 	OPTION_COUNT,   /* int */
 	OPTION_NUMBER,  /* double */
 	OPTION_PERCENT, /* double, the fraction: 10% or 10 */
+	OPTION_RATE,    /* double, above 0, FLOP/s: 6e13 or 60T */
 	OPTION_SIZE,    /* size_t, bytes: 8, 64K, 4MiB */
 	OPTION_EACH     /* none: the manual's take() is called each time */
 };

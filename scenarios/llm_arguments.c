@@ -88,7 +88,9 @@ const struct option llm_options[] = {
 	 .help = "sequences of a step, over all ranks",
 	 .usual = "a micro-batch for each replica; with a pipeline four for "
 		  "each stage",
-	 .min = 1, .max = 1 << 30, .also = "gbs|global-batch-size"},
+	 .min = 1, .max = 1 << 30,
+	 .also = "gbs|global-batch-size|gradient-accumulation|"
+		 "gradient-accumulation-steps"},
 	{"precision", CHOICE, AT(precision),
 	 "bf16|fp16|fp8|mxfp8|fp4|nvfp4|tf32|fp32",
 	 .help = "precision of matrix products", .usual = "bf16",

@@ -24,9 +24,9 @@ const struct option workload_options[] = {
 	 .list = "models"},
 	{"batch", NUMBER, AT(rate.batch), "N", .help = "samples per replica",
 	 .usual = "32", .above = true},
-	{"flops", NUMBER, AT(rate.flops), "RATE",
-	 .help = "achieved FLOP/s of a device", .usual = "the rate of --gpu",
-	 .above = true},
+	{"flops", OPTION_RATE, AT(rate.flops), "RATE",
+	 .help = "achieved FLOP/s of a device, such as 60T",
+	 .usual = "the rate of --gpu"},
 	{"gpu", TEXT, AT(gpu), "NAME",
 	 .help = "device: gives the rate (measured, else a share of its peak) "
 		 "and the memory",
@@ -127,6 +127,7 @@ static bool print_value(const struct option *option, const void *field,
 	value[0] = '\0';
 	switch (option->kind) {
 	case OPTION_NUMBER:
+	case OPTION_RATE:
 		snprintf(value, 64, " %g", *(const double *)field);
 		return memcmp(field, usual, sizeof(double)) == 0;
 	case OPTION_TEXT:

@@ -98,6 +98,11 @@ static enum dist_error check_activations(struct workload_setup *setup,
 					 const struct workload_arguments *a,
 					 struct dist__refusal *refusal)
 {
+	if (fmod(a->rate.batch, 1) != 0)
+		return dist__refuse_option(
+			refusal, "batch",
+			"--batch %g: expected a whole number of samples",
+			a->rate.batch);
 	for (size_t l = 0; l < setup->layers.num; l++) {
 		const struct layer *layer = &setup->layers.list[l];
 		double elements = (double)layer->activation;

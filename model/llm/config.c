@@ -19,6 +19,7 @@
 #include "base/input.h"
 #include "base/printable.h"
 #include "base/refuse.h"
+#include "base/text.h"
 
 #define MOST (1 << 26)
 
@@ -775,7 +776,8 @@ enum dist_error llm_config_read(struct llm_architecture *model,
 
 	*model = (struct llm_architecture){.layers = 0};
 	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-		snprintf(inside, sizeof inside, "%.4000s/config.json", path);
+		snprintf(inside, sizeof inside, "%.4000s%sconfig.json", path,
+			 dist__ends_in(path, "/") ? "" : "/");
 		path = inside;
 	}
 	error = dist__input_read(path, &text, &len);

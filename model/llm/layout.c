@@ -393,6 +393,18 @@ static enum dist_error check_experts(const struct checker *c)
 		l->imbalance);
 }
 
+static enum dist_error refuse_hsdp(const struct checker *c)
+{
+	char legal[200];
+
+	dist__divisors_text(legal, sizeof legal, c->layout->dp);
+	return dist__refuse_option(c->refusal, "shard-ranks",
+				   "expected shard-ranks with hsdp, how many "
+				   "ranks share parameters, such as the GPUs "
+				   "of a node: one of %s",
+				   legal);
+}
+
 static enum dist_error check_data(const struct checker *c)
 {
 	const struct llm_layout *l = c->layout;
@@ -414,7 +426,9 @@ static enum dist_error check_data(const struct checker *c)
 			c->refusal, "no-sync",
 			"expected with shard fsdp or hsdp, got %s",
 			llm_shard_name(l->shard));
-	if (l->shard == LLM_HSDP || l->shard_ranks > 0)
+	if (l->shard == LLM_HSDP && l->shard_ranks == 0)
+		return refuse_hsdp(c);
+	if (l->shard_ranks > 0)
 		error = must_divide(c, "shard-ranks", l->shard_ranks, l->dp,
 				    "dp = %d", l->dp);
 	if (error || l->shard == LLM_HSDP || l->shard_ranks == 0)

@@ -179,6 +179,10 @@ expect_refusal '--tp: .*\(1, 2, 4, 8\), got 3' "${small[@]}" --tp 3
 expect_refusal '--pp: ' "${small[@]}" --pp 64
 expect_refusal '--world-size: expected gpus a multiple of' "${small[@]}" --pp 5
 expect_refusal '--global-batch: ' "${small[@]}" --global-batch 100
+expect_refusal '--shard-ranks: expected shard-ranks with hsdp, .*: one of 1, 2, .* 256$' "${small[@]}" --shard hsdp
+expect_refusal '--lora: expected no value, not "16"$' "${small[@]}" --lora 16
+expect_refusal "--model: $scratch/config.json: cannot be read" predict --model "$scratch/" \
+	"${at[@]}" --world-size 8
 expect_refusal '--precision: precision fp4: expected for H100.* fp8' "${small[@]}" --precision nvfp4
 expect_refusal '--mfu: expected a percentage of 1 or more' "${small[@]}" --mfu 0.45
 expect_refusal 'MI300X is a GPU; .* that has it: azure-ndmi300xv5$' predict --model llama3-8b \

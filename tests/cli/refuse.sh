@@ -4,6 +4,7 @@
 
 expect_refusal 'no command "rum"; did you mean "run"' rum
 expect_refusal 'no command "frobnicate"' frobnicate
+expect_refusal 'no command "hlep"; did you mean "help"' hlep
 expect_refusal 'no option "--frobnicate"' --frobnicate
 # ... and an option by the one that is near it.
 near='unknown option; did you mean "--world-size"\?$'
@@ -349,6 +350,8 @@ expect_refusal 'no language model "llama3-70": .* such as Llama-3-70B' \
 # predict
 expect_refusal 'no model "no-such": expected one of lockstep list models or lockstep list llms, or' \
 	predict --model no-such --platform "$platform" --world-size 4
+expect_refusal 'no model "no-such": expected one of' \
+	predict --model no-such --machine hgx-h100-400g --world-size 8 --ep 8
 expect_refusal 'no platform "mine": expected FILE.xml, or one of' \
 	predict --platform mine
 expect_refusal '--machine: expected NAME' predict --machine hgx-h100-400g: \
@@ -374,6 +377,8 @@ for flag in batch=0 flops=nan flops=inf step-ms=-1 jitter=-1 jitter=101 seed=-1 
 	expect_refusal "--${flag%=*}: expected " "${on_star[@]}" "--$flag"
 	expect_refusal "--${flag%=*}: expected " run ddp_step "--$flag"
 done
+expect_refusal '--flops: expected FLOP/s above 0, such as 60T' "${on_star[@]}" --flops 60X
+expect_refusal '--batch 3.5: expected a whole number' "${on_star[@]}" --batch 3.5
 expect_refusal '--comm-hook: expected allreduce, .*, not "powersgd"' \
 	"${on_star[@]}" --comm-hook powersgd
 expect_refusal '--precision: expected fp32, tf32 or amp, not "fp8"' "${on_star[@]}" \

@@ -118,7 +118,12 @@ Test(arguments, what_cannot_be_is_refused_by_name)
 		       "--records=x: unknown option; did you mean \"--file\"?");
 	expect_refusal(READS("-x"), "-x: unknown option");
 	expect_refusal(READS("--file"), "--file: missing argument, FILE");
-	expect_refusal(READS("--loud=1"), "--loud: expected no value");
+	expect_refusal(READS("--loud=1"),
+		       "--loud: expected no value, not \"1\"");
+	expect_refusal(READS("a", "b", "--loud", "1"),
+		       "--loud: expected no value, not \"1\"");
+	expect_refusal(READS("--hepl"),
+		       "--hepl: unknown option; did you mean \"--help\"?");
 	expect_refusal(READS("--count="),
 		       "--count: expected a whole number from 1 to 9, not "
 		       "\"\"");
