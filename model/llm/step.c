@@ -562,6 +562,25 @@ static double bubble_ns(const struct maker *m, const struct stage *stages,
 	return ns / m->layout->vpp;
 }
 
+/* How many passes of a micro-batch through its stage a call of each chunk has
+ * beside it. Interleaved, a chunk does pp micro-batches before the next one
+ * begins: gradients of the last chunk are summed beside those passes of all
+ * others, parameters gathered a chunk ahead (Megatron-LM
+ * core/pipeline_parallel/schedules.py, grad_sync_func and param_sync_func). */
+static double turns_of(const struct llm_layout *l)
+{
+	const double chunks = fmin(l->pp, llm_micro_batches(l));
+
+	return 1 + (chunks - 1) * (l->vpp - 1) / l->vpp;
+}
+
+/* What of calls of ns for all chunks passes can hide, `pass` ns each. The calls
+ * of one chunk, first to gather and last to sum, have its own pass alone. */
+static double hidden_ns(const struct llm_layout *l, double ns, double pass)
+{
+	return fmin(turns_of(l) * pass, ns - fmax(0, ns - pass) / l->vpp);
+}
+
 /* Sums of gradients and gathers of parameters, once a step, beside the last
  * backward and the first forward of a stage; sums with ZeRO-2 more often
  * (layout.h). DeepSpeed of 2022 reduces each bucket by an all-reduce. */
@@ -573,6 +592,7 @@ static void add_data(struct maker *m, struct spent *spent,
 		enum llm_axis axis;
 		double parameters;
 	} parts[] = {{LLM_DP, stage->dense}, {LLM_EXPERT_DP, stage->expert}};
+	const double turns = turns_of(l);
 	double forward = m->known[LLM_DP_BESIDE] * stage->forward_ns;
 	double backward = m->known[LLM_DP_BESIDE] * stage->backward_ns;
 
@@ -596,12 +616,17 @@ static void add_data(struct maker *m, struct spent *spent,
 				      parts[i].parameters * l->parameter_bytes);
 		spent->exposed[parts[i].axis] +=
 			llm_gradient_sums(l) *
-				(l->overlap_grad ? exposed_of(m, sum, backward)
-						 : sum) +
-			(l->overlap_param ? exposed_of(m, gather, forward)
-					  : gather);
-		forward = fmax(0, forward - gather);
-		backward = fmax(0, backward - sum);
+				(l->overlap_grad
+					 ? exposed_of(
+						   m, sum,
+						   hidden_ns(l, sum, backward))
+					 : sum) +
+			(l->overlap_param
+				 ? exposed_of(m, gather,
+					      hidden_ns(l, gather, forward))
+				 : gather);
+		forward = fmax(0, forward - gather / turns);
+		backward = fmax(0, backward - sum / turns);
 	}
 }
 

@@ -264,7 +264,8 @@ static void fill_experts(struct llm_case *made, const struct llm_recipe *recipe)
 		l->etp = row->etp ? row->etp : 1;
 }
 
-/* What frameworks do: Megatron-DeepSpeed of 2022 overlaps nothing, knows
+/* What frameworks do: Megatron-LM overlaps nothing before August 2023
+ * (2d5220a424 adds --overlap-grad-reduce); Megatron-DeepSpeed of 2022 knows
  * neither sequence parallelism nor fused attention; nanotron overlaps nothing
  * of data parallelism; InternEvo's tensor parallelism is without sequence
  * parallelism (configs/7B_sft.py of 2023), its gate eager
@@ -287,6 +288,9 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 		     dist__begins(row->framework, "Megatron-Bridge") ||
 		     dist__begins(row->version, "MLPerf");
 	bool experts = made->model.experts > 0;
+	bool serial = old || (dist__begins(row->framework, "Megatron-LM") &&
+			      dist__begins(row->version, "20") &&
+			      strcmp(row->version, "2023-08") < 0);
 
 	made->software = deepspeed ? LLM_OLD : software_of(row);
 	l->shard = row->shard ? llm_shard_find(row->shard) : LLM_ZERO1;
@@ -303,8 +307,8 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 			 !dist__begins(row->framework, "torchtitan");
 	l->sequence = !old;
 	l->attention = library_of(row, old);
-	l->overlap_grad = l->overlap_param = !old;
-	l->overlap_p2p = !old && l->vpp > 1;
+	l->overlap_grad = l->overlap_param = !serial;
+	l->overlap_p2p = !serial && l->vpp > 1;
 	l->overlap_tp = !experts && l->tp > 1 &&
 			(has(row->overlap, "asyncTP") ||
 			 has(row->overlap, "TP and PP") || tuned);

@@ -206,17 +206,18 @@ Test(llm_step, a_short_step_of_one_gpu_is_not_most_of_it_the_hosts)
 /* A stage has its own tensors alone, and ranks that share no state no loop. */
 Test(llm_step, the_host_goes_over_the_tensors_of_a_stage)
 {
-	double all, part, none;
+	double all, part, none, none_part;
 
 	set_up("Llama-2-7B", 64);
 	all = answer().breakdown.other_ns;
 	s.layout.pp = 4;
 	part = answer().breakdown.other_ns;
-	s.layout.pp = 1;
 	s.layout.shard = LLM_DDP;
+	none_part = answer().breakdown.other_ns;
+	s.layout.pp = 1;
 	none = answer().breakdown.other_ns;
-	cr_expect_gt(all - none, 3 * (part - none));
-	cr_expect_gt(part, none);
+	cr_expect_gt(all - none, 3 * (part - none_part));
+	cr_expect_gt(part, none_part);
 }
 
 /* A GPU that no constant was fitted to is known less well. */
@@ -545,4 +546,21 @@ Test(llm_step, old_software_adds_gradients_up_by_itself)
 	cr_assert_float_eq((row_bytes() - before) * rows /
 				   (bytes * parameters.total),
 			   1, 0.01);
+}
+
+/* Interleaved, calls of a chunk have passes of all other chunks beside them. */
+Test(llm_step, chunks_hide_each_others_sums)
+{
+	double whole, chunks;
+
+	set_up("Llama-3-70B", 64);
+	s.layout.tp = 2;
+	s.layout.pp = 8;
+	s.layout.seq = 1024;
+	s.layout.global_batch = 64;
+	whole = answer().breakdown.exposed_ns[LLM_DP];
+	s.layout.vpp = 5;
+	chunks = answer().breakdown.exposed_ns[LLM_DP];
+	cr_expect_lt(chunks, 0.7 * whole, "%g of %g ns", chunks, whole);
+	cr_expect_gt(chunks, whole / 20);
 }
