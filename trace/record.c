@@ -2,6 +2,7 @@
 #include "base/refuse.h"
 #include "trace/recorder.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -50,13 +51,6 @@ struct recording_backend {
 	struct recorder *recorder;
 	struct dist__track *track;    /* the recorder's: outlives us */
 	struct dist__members members; /* a copy: its list is borrowed */
-};
-
-/* Stands in op->on_end_arg while somebody else waits for the end as well. */
-struct hook {
-	struct recording_backend *self;
-	void (*on_end)(struct dist__op *op, void *arg);
-	void *on_end_arg;
 };
 
 static struct recording_backend *of(struct dist__backend *b)
@@ -171,78 +165,31 @@ static void on_end(struct dist__op *op, void *arg)
 	keep_op(arg, op);
 }
 
-static void on_end_shared(struct dist__op *op, void *arg)
+/* Nobody else waits for it. */
+static void listen(struct recording_backend *self, struct dist__op *op)
 {
-	struct hook *hook = arg;
-
-	keep_op(hook->self, op);
-	op->on_end = hook->on_end;
-	op->on_end_arg = hook->on_end_arg;
-	free(hook);
-	op->on_end(op, op->on_end_arg);
-}
-
-static enum dist_error listen(struct recording_backend *self,
-			      struct dist__op *op)
-{
-	struct hook *hook;
-
-	if (!op->on_end) {
-		op->on_end = on_end;
-		op->on_end_arg = self;
-		return DIST_OK;
-	}
-	hook = malloc(sizeof *hook);
-	if (!hook)
-		return DIST_ERR_NO_MEMORY;
-	*hook = (struct hook){self, op->on_end, op->on_end_arg};
-	op->on_end = on_end_shared;
-	op->on_end_arg = hook;
-	return DIST_OK;
-}
-
-/* Takes listen() back from an operation that was never started. */
-static void unlisten(struct dist__op *op)
-{
-	struct hook *hook;
-
-	if (op->on_end == on_end) {
-		op->on_end = NULL;
-		op->on_end_arg = NULL;
-	} else if (op->on_end == on_end_shared) {
-		hook = op->on_end_arg;
-		op->on_end = hook->on_end;
-		op->on_end_arg = hook->on_end_arg;
-		free(hook);
-	}
+	assert(!op->on_end);
+	op->on_end = on_end;
+	op->on_end_arg = self;
 }
 
 /* ---- the back end ----------------------------------------------------- */
 
 static enum dist_error record_run(struct dist__backend *b, struct dist__op *op)
 {
-	struct recording_backend *self = of(b);
-	enum dist_error error = listen(self, op);
-
-	if (error) {
-		dist__op_finish(op, error,
-				self->inner->ops->now_ns(self->inner));
-		return error;
-	}
-	return self->inner->ops->run(self->inner, op);
+	listen(of(b), op);
+	return of(b)->inner->ops->run(of(b)->inner, op);
 }
 
 static enum dist_error record_submit(struct dist__backend *b,
 				     struct dist__op *op)
 {
-	struct recording_backend *self = of(b);
-	enum dist_error error = listen(self, op);
+	enum dist_error error;
 
+	listen(of(b), op);
+	error = of(b)->inner->ops->submit(of(b)->inner, op);
 	if (error)
-		return error;
-	error = self->inner->ops->submit(self->inner, op);
-	if (error)
-		unlisten(op);
+		op->on_end = NULL;
 	return error;
 }
 
