@@ -250,9 +250,10 @@ void dist__sim_flows_end(struct dist__sim_world *world, enum dist_error error);
 bool dist__sim_has_steps(const struct dist__sim_world *world,
 			 const struct dist__flow *flow);
 
-/* dist__sim_steps_open prepares a new meeting for such a flow. Errors:
- * NO_MEMORY. */
-enum dist_error dist__sim_steps_open(struct dist__flow_meeting *meeting);
+/* dist__sim_steps_open prepares a new meeting of the members for such a flow.
+ * Errors: NO_MEMORY. */
+enum dist_error dist__sim_steps_open(struct dist__flow_meeting *meeting,
+				     const struct dist__members *members);
 
 /* dist__sim_steps_begin starts the steps of a rank of the group, and
  * dist__sim_steps_leave stops them. */

@@ -93,6 +93,7 @@ static struct dist__flow_meeting *find(struct dist__sim_flows *flows,
 
 static struct dist__flow_meeting *add(struct dist__sim_flows *flows,
 				      const struct dist__flow_meeting *key,
+				      const struct dist__members *members,
 				      bool is_whole)
 {
 	struct dist__flow_meeting *meeting = calloc(
@@ -101,7 +102,7 @@ static struct dist__flow_meeting *add(struct dist__sim_flows *flows,
 	if (!meeting)
 		return NULL;
 	*meeting = *key;
-	if (!is_whole && dist__sim_steps_open(meeting)) {
+	if (!is_whole && dist__sim_steps_open(meeting, members)) {
 		free(meeting);
 		return NULL;
 	}
@@ -249,7 +250,7 @@ enum dist_error dist__sim_flow_join(struct dist__transport *t,
 		return DIST_ERR_MISMATCH;
 	}
 	if (!meeting) {
-		meeting = add(flows, &key, is_whole);
+		meeting = add(flows, &key, seat->members, is_whole);
 		if (!meeting)
 			return DIST_ERR_NO_MEMORY;
 		if (rank->world->may_part)

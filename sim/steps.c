@@ -26,6 +26,8 @@
 
 #define SHORTEST_S 1e-9 /* what an actor sleeps at least */
 
+#define VARIES SIZE_MAX /* parts differ in length */
+
 /* What a rank does next. */
 enum turn { BEGINS, RECEIVES, SENDS, WAITS };
 
@@ -33,12 +35,14 @@ struct dist__sim_walker {
 	struct dist__flow_meeting *meeting;
 	struct dist__sim_walker *next;   /* of those that are out, or fail */
 	const struct dist__sides *sides; /* its parts; NULL: hop() says all */
+	size_t in_numel, out_numel;      /* of each part of a side; VARIES */
 	struct dist__engine_path path;   /* to whom it sends */
 	struct dist__engine_end end;     /* of what it sends */
 	size_t bytes;                    /* of that */
 	double debt_s;                   /* processor time used, to pass yet */
 	int step, to, from;              /* group ranks; -1: nobody */
 	int path_to;                     /* where path leads, if it is open */
+	uint32_t host;                   /* where it sits */
 	enum dist_error error;           /* when it is out; or known before */
 	uint8_t parts; /* of the step, posted and not through */
 	uint8_t turn;
@@ -82,7 +86,8 @@ bool dist__sim_has_steps(const struct dist__sim_world *world,
 	return steps && !(flow->is_own && (world->debug || world->has_seats));
 }
 
-enum dist_error dist__sim_steps_open(struct dist__flow_meeting *meeting)
+enum dist_error dist__sim_steps_open(struct dist__flow_meeting *meeting,
+				     const struct dist__members *members)
 {
 	struct dist__flow *flow = &meeting->flow;
 	enum dist_error error = flow->ops->open(flow);
@@ -92,6 +97,10 @@ enum dist_error dist__sim_steps_open(struct dist__flow_meeting *meeting)
 					  sizeof meeting->walkers[0]);
 	if (!error && !meeting->walkers)
 		error = DIST_ERR_NO_MEMORY;
+	for (int i = 0; !error && i < meeting->size; i++)
+		meeting->walkers[i].host =
+			dist__platform_seat(meeting->world->platform,
+					    dist__global_rank(members, i));
 	if (error && flow->ops->close)
 		flow->ops->close(flow);
 	return error;
@@ -321,13 +330,36 @@ static void fail_open(struct dist__sim_walker *w, enum dist_error error)
 	w->parts--;
 }
 
+/* The elements of each part of a side. A rank's sides lie on its own stack, far
+ * from those of others: they are looked at once, not for every message. */
+static size_t numel_of_each(const struct dist__parts *parts)
+{
+	size_t numel = dist__part_numel(parts, 0);
+
+	for (int i = 1; i < parts->count; i++)
+		if (dist__part_numel(parts, i) != numel)
+			return VARIES;
+	return numel;
+}
+
+static size_t in_numel(const struct dist__sim_walker *w, int to)
+{
+	return w->in_numel == VARIES ? dist__part_numel(&w->sides->in, to)
+				     : w->in_numel;
+}
+
+static size_t out_numel(const struct dist__sim_walker *w, int from)
+{
+	return w->out_numel == VARIES ? dist__part_numel(&w->sides->out, from)
+				      : w->out_numel;
+}
+
 /* Whether both ends of a message are as long. */
 static bool agree(const struct dist__sim_walker *sender,
 		  const struct dist__sim_walker *receiver)
 {
 	return !receiver->sides ||
-	       sender->bytes == dist__part_numel(&receiver->sides->out,
-						 number_of(sender)) *
+	       sender->bytes == out_numel(receiver, number_of(sender)) *
 					sender->meeting->flow.element_bytes;
 }
 
@@ -366,20 +398,19 @@ static bool post_receive(struct dist__sim_walker *w)
 static bool open_path(struct dist__sim_walker *w)
 {
 	const struct dist__sim_guest *guest = guest_of(w);
-	struct dist__sim_world *world = w->meeting->world;
-	int to;
 
 	if (w->path.state && w->path_to == w->to)
 		return true;
-	to = dist__global_rank(guest->seat->members, w->to);
 	w->path_to = w->to;
 	w->path = (struct dist__engine_path){
-		.from = dist__platform_seat(world->platform, guest->rank->rank),
-		.to = dist__platform_seat(world->platform, to),
+		.from = w->host,
+		.to = peer(w, w->to)->host,
 	};
 	dist__engine->open_path(&w->path);
 	return w->path.state ||
-	       dist__sim_has_route(world, guest->rank->rank, to);
+	       dist__sim_has_route(
+		       w->meeting->world, guest->rank->rank,
+		       dist__global_rank(guest->seat->members, w->to));
 }
 
 static bool post_send(struct dist__sim_walker *w)
@@ -412,8 +443,7 @@ static bool read_step(struct dist__sim_walker *w)
 		w->to = hop.to;
 		w->bytes = hop.bytes;
 		if (hop.to >= 0 && w->sides)
-			w->bytes = dist__part_numel(&w->sides->in, hop.to) *
-				   flow->element_bytes;
+			w->bytes = in_numel(w, hop.to) * flow->element_bytes;
 		w->reduced = hop.reduced;
 		w->from = flow->ops->from
 				  ? flow->ops->from(flow, number, w->step)
@@ -475,6 +505,10 @@ void dist__sim_steps_begin(struct dist__flow_meeting *meeting, int number)
 	w->meeting = meeting;
 	w->is_in = true;
 	w->sides = meeting->guests[number].seat->sides;
+	if (w->sides) {
+		w->in_numel = numel_of_each(&w->sides->in);
+		w->out_numel = numel_of_each(&w->sides->out);
+	}
 	w->has_data =
 		w->sides && (w->sides->in.list || w->sides->in.whole.data);
 	meeting->uses++;

@@ -23,20 +23,23 @@ struct own_net *dist__own_net_new(uint32_t num_links)
 		return NULL;
 	net->num_links = num_links;
 	net->index_size = 256;
-	net->links = calloc(num_links + 1, sizeof *net->links);
+	net->links = aligned_alloc(alignof(struct own_link),
+				   (num_links + 1) * sizeof *net->links);
 	net->dirty = calloc(num_links + 1, sizeof *net->dirty);
 	net->reached = calloc(num_links + 1, sizeof *net->reached);
 	net->levels = calloc(num_links + 1, sizeof *net->levels);
 	net->index = calloc(net->index_size, sizeof(struct own_class *));
 	if (!net->links || !net->dirty || !net->reached || !net->levels ||
 	    !net->index) {
+		free(net->links);
+		net->links = NULL;
 		dist__own_net_free(net);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < num_links; i++) {
 		struct own_link *link = &net->links[i];
 
-		link->is_shared = link->is_on = true;
+		*link = (struct own_link){.is_shared = true, .is_on = true};
 		link->flows.all = link->flows.few;
 		link->classes.all = link->classes.few;
 		link->flows.space = link->classes.space = 2;

@@ -21,6 +21,7 @@
 #define LOCKSTEP_SIM_ENGINE_OWN_NET_H
 
 #include <math.h>
+#include <stdalign.h>
 #include <stdbool.h>
 
 #include "sim/engine/own_events.h"
@@ -64,10 +65,14 @@ struct own_uses {
 	struct own_use few[2];
 };
 
+/* What every transfer looks at fills one line of the cache. */
 struct own_link {
-	double Bps;
+	alignas(64) double Bps;
 	bool is_shared, is_on;
 	bool is_dirty; /* in net->dirty */
+	struct own_uses flows;
+
+	struct own_uses classes;
 
 	/* The solver's. "Free" are the classes whose rates are computed again;
 	 * a free class is "fixed" once it has its new rate. */
@@ -79,8 +84,6 @@ struct own_link {
 	double left;       /* of room, after the fixed ones */
 	double load;       /* of free_load, without the fixed ones */
 	double level;      /* rate / weight at which it was full */
-	struct own_uses flows;
-	struct own_uses classes;
 };
 
 /* Links of a route that need no memory of their own. */
