@@ -19,11 +19,16 @@
 
 /* ---- flow_ways.c: the load of links --------------------------------- */
 
-/* The load of one link; the index is the engine's number of it. */
+/* How messages share a link; the index is the engine's number of it. */
+struct dist__sim_share {
+	double Bps;
+	double load; /* messages at the same time; -INFINITY: not shared */
+};
+
+/* What flows do with a link; the same index. */
 struct dist__sim_cable {
 	double Bps;
 	bool is_shared;
-	double load;     /* messages on it at the same time */
 	int calls;       /* calls on it that traffic.c carries */
 	double shared_s; /* when one of several such calls last left it */
 	double bytes;    /* of the whole flow */
@@ -63,6 +68,7 @@ struct dist__sim_kept {
 
 struct dist__sim_ways {
 	struct dist__sim_world *world;
+	struct dist__sim_share *shares; /* every message looks there */
 	struct dist__sim_cable *cables;
 	size_t num_cables;
 	uint32_t judged; /* number of flows judged */

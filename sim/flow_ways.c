@@ -9,6 +9,7 @@
  */
 #include "sim/flow.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "sim/channel.h"
@@ -18,17 +19,24 @@
 static bool number_cables(struct dist__sim_ways *ways)
 {
 	ways->num_cables = dist__engine_num_links();
+	ways->shares = calloc(ways->num_cables + 1, sizeof ways->shares[0]);
 	ways->cables = calloc(ways->num_cables + 1, sizeof ways->cables[0]);
 	ways->used = calloc(ways->num_cables + 1, sizeof ways->used[0]);
-	for (size_t i = 0; ways->cables && i < ways->num_cables; i++) {
+	if (!ways->shares || !ways->cables || !ways->used)
+		return false;
+	for (size_t i = 0; i < ways->num_cables; i++) {
 		struct dist__graph_link link = dist__engine->link((uint32_t)i);
 
+		ways->shares[i] = (struct dist__sim_share){
+			.Bps = link.bandwidth_Bps,
+			.load = link.is_shared ? 0 : -INFINITY,
+		};
 		ways->cables[i] = (struct dist__sim_cable){
 			.Bps = link.bandwidth_Bps,
 			.is_shared = link.is_shared,
 		};
 	}
-	return ways->cables && ways->used;
+	return true;
 }
 
 struct dist__sim_ways *dist__sim_ways_new(struct dist__sim_world *world)
@@ -61,6 +69,7 @@ void dist__sim_ways_free(struct dist__sim_ways *ways)
 		for (int i = 0; i < ways->kept[rank].num; i++)
 			free(ways->kept[rank].ways[i]);
 	free(ways->kept);
+	free(ways->shares);
 	free(ways->cables);
 	free(ways->used);
 	free(ways);
@@ -133,23 +142,23 @@ void dist__sim_way_load(struct dist__sim_ways *ways,
 			const struct dist__sim_way *way, double messages)
 {
 	for (size_t i = 0; i < way->count; i++)
-		ways->cables[way->cables[i]].load += messages;
+		ways->shares[way->cables[i]].load += messages;
 	for (size_t i = way->count; i < way->count + way->back_count; i++)
-		ways->cables[way->cables[i]].load += messages * ways->back_load;
+		ways->shares[way->cables[i]].load += messages * ways->back_load;
 }
 
 double dist__sim_way_Bps(const struct dist__sim_ways *ways,
 			 const struct dist__sim_way *way)
 {
-	double least_Bps = ways->cables[way->cables[0]].Bps;
+	double least_Bps = ways->shares[way->cables[0]].Bps;
 
 	for (size_t i = 0; i < way->count; i++) {
-		const struct dist__sim_cable *cable =
-			&ways->cables[way->cables[i]];
-		double Bps = cable->Bps;
+		const struct dist__sim_share *share =
+			&ways->shares[way->cables[i]];
+		double Bps = share->Bps;
 
-		if (cable->is_shared && cable->load > 1)
-			Bps /= cable->load;
+		if (share->load > 1)
+			Bps /= share->load;
 		if (Bps < least_Bps)
 			least_Bps = Bps;
 	}
