@@ -40,10 +40,15 @@ struct nccl_system {
 	int minor;            /* of NCCL 2 */
 	enum nccl_link intra; /* NVLINK or PCI */
 	int nodes, node_ranks, ranks;
-	double intra_GBps;  /* of all channels of a rank, by NCCL's rates */
-	double net_GBps;    /* of all cards of a node; 0: one node */
-	double card_GBps;   /* of those nearest to one rank */
-	double link_GBps;   /* of a rank's links, all they have */
+	double intra_GBps; /* of all channels of a rank, by NCCL's rates */
+	double net_GBps;   /* of all cards of a node; 0: one node */
+	double card_GBps;  /* of those nearest to one rank */
+	double link_GBps;  /* of a rank's links, all they have */
+
+	/* Ranks of a node that a rank's links lead to, each to one; 1: all lead
+	 * to a switch. */
+	int linked;
+
 	double socket_GBps; /* between processors that ranks of a node on PCIe
 			       hang on; 0: one processor */
 	int channels;

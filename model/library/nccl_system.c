@@ -176,6 +176,9 @@ library_nccl_system_of(const struct fabric *fabric, int ranks,
 	system.link_GBps = (fabric->intra_Bps > 0 ? fabric->intra_Bps
 						  : UNKNOWN_INTRA_BPS) /
 			   1e9;
+	system.linked = fabric->intra == FABRIC_NVLINK && system.node_ranks > 2
+				? system.node_ranks - 1
+				: 1;
 	system.socket_GBps = fabric->socket_Bps / 1e9 * SOCKETS_TOLD;
 	if (fabric->intra_reached)
 		system.link_GBps /= link_share(system.intra, system.generation);

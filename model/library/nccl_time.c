@@ -410,8 +410,9 @@ static double message_GBps(const struct nccl_system *system, double bytes)
 }
 
 /* A rank has messages for all its peers, some at a time; the root alone of a
- * gather; one for the next rank alone where all send and receive. One rank
- * sends and gets by the cards near to it; by rails it sends by all. */
+ * gather; one for the next rank alone where all send and receive, which in a
+ * mesh goes by the links to that rank (on a cube mesh to some there are fewer).
+ * One rank sends and gets by the cards near to it; by rails it sends by all. */
 enum nccl_protocol
 library_nccl_direct_time(const struct nccl_system *system,
 			 const struct nccl_constants *constants,
@@ -435,7 +436,7 @@ library_nccl_direct_time(const struct nccl_system *system,
 	bool by_rails;
 
 	if (op == DIST__SEND) {
-		near = system->node_ranks > 1 ? bytes : 0;
+		near = system->node_ranks > 1 ? bytes * system->linked : 0;
 		away = system->nodes > 1 ? bytes : 0;
 	}
 	/* On PCIe a GPU's way to its peers is that to its card, too. */

@@ -452,6 +452,20 @@ Test(nccl_model, exchanges_go_by_one_card)
 	cr_expect_gt(GBps_of(29, &h100, DIST__SEND), two / 0.2);
 }
 
+/* In a mesh only the links between the two carry what one sends the other. */
+Test(nccl_model, exchanges_in_a_mesh_go_by_the_links_of_a_pair)
+{
+	struct fabric four = {
+		GPUS(1, 4, "H100 64GB", FABRIC_NVLINK, 3 * 150e9)};
+	struct fabric two = {GPUS(1, 2, "H100 64GB", FABRIC_NVLINK, 150e9)};
+	double pair = GBps_of(29, &four, DIST__SEND);
+
+	cr_expect(pair > 100 && pair < 150, "%g GB/s", pair);
+	cr_expect_float_eq(pair, GBps_of(29, &two, DIST__SEND), 1);
+	four.intra = FABRIC_NVSWITCH;
+	cr_expect_gt(GBps_of(29, &four, DIST__SEND), 2.5 * pair);
+}
+
 /* By as many channels as NCCL gives a peer. 8 B200 a node with cards of 400
  * Gbit/s reached 43, 44, 26, 14.5 and 14.5 GB/s on 2 to 32 nodes by 2.29
  * (github.com/togethercomputer/together-nccl-tests,
