@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <math.h>
 
+#include "base/data.h"
 #include "base/refuse.h"
 #include "cli/check_writable.h"
 #include "cli/machine_platform.h"
@@ -214,6 +215,8 @@ struct command_line {
 		struct dist__profile profile;
 		struct fabric fabric;
 		int ranks;
+		char path[4096]; /* of platform, from which fabric borrows; */
+		struct dist__platform *platform; /* NULL: it is a machine's */
 	} exchange; /* sendrecv, if sweep.exchange_ns */
 	const char *profile;
 	const char *algorithm;
@@ -388,6 +391,34 @@ static void find_exchange(struct command_line *line)
 	line->sweep.library = exchange;
 }
 
+/* The same of a platform, and of the library that it has by default. */
+static void find_exchange_on(struct command_line *line,
+			     const struct dist_launch_options *options)
+{
+	struct exchange *exchange = &line->exchange;
+	const char *profile =
+		dist__variable_or(options->profile, "LOCKSTEP_PROFILE");
+	const char *name =
+		dist__variable_or(options->platform, "LOCKSTEP_PLATFORM");
+	struct dist_message ignored;
+	double ns;
+
+	exchange->ranks = options->world_size;
+	if (*line->links || line->machine || exchange->ranks < 2 || !profile ||
+	    !name ||
+	    dist__data_find("platforms", name, ".xml", exchange->path,
+			    sizeof exchange->path, &ignored) ||
+	    dist__profile_find(&exchange->profile, profile, &ignored) ||
+	    dist__platform_look(exchange->path, exchange->ranks,
+				&exchange->platform, &ignored) ||
+	    dist__platform_fabric(exchange->platform, NULL, exchange->ranks,
+				  &exchange->fabric) ||
+	    estimate_exchange(exchange, 1, &ns, &ignored))
+		return;
+	line->sweep.exchange_ns = exchange_ns;
+	line->sweep.library = exchange;
+}
+
 /* A machine is simulated, whatever else says where to run. */
 static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 				    const struct dist__link_overrides *links,
@@ -472,7 +503,7 @@ static const char *describe_sockets(const struct command_line *line,
 	return text->text;
 }
 
-static int launch(const struct command_line *line, struct sweep *sweep)
+static int launch(struct command_line *line, struct sweep *sweep)
 {
 	const char *inherited = getenv("WORLD_SIZE");
 	struct dist_launch_options options = {
@@ -503,6 +534,8 @@ static int launch(const struct command_line *line, struct sweep *sweep)
 			      "-r: expected a rank below the number of ranks");
 	if (sweep->collective == COLLECTIVE_SENDRECV && options.world_size == 1)
 		return refuse("bench", "sendrecv: expected 2 ranks or more");
+	if (sweep->collective == COLLECTIVE_SENDRECV && is_simulated(line))
+		find_exchange_on(line, &options);
 	return dist_launch(&options, sweep_rank, sweep);
 }
 
@@ -729,6 +762,7 @@ int command_bench(int argc, const char **argv)
 		return status;
 	status = bench(&line, argv[1]);
 	machine_platform_close(&line.room);
+	dist__platform_close(line.exchange.platform);
 	dist__profile_release(&line.exchange.profile);
 	free(line.spelled_out);
 	return status;

@@ -85,6 +85,22 @@ dist__platform_open(const char *path, int ranks,
 	return error;
 }
 
+enum dist_error dist__platform_look(const char *path, int ranks,
+				    struct dist__platform **platform,
+				    struct dist_message *message)
+{
+	struct dist__plain *plain;
+	struct stat status;
+	enum dist_error error =
+		read_file(path, false, &plain, &status, message);
+
+	if (!error && !plain)
+		error = DIST_ERR_UNAVAILABLE;
+	return error ? error
+		     : dist__platform_load(path, plain, ranks, NULL, platform,
+					   message);
+}
+
 static enum dist_error look_at(const char *path,
 			       const struct dist__link_overrides *overrides,
 			       struct dist__trial *found,

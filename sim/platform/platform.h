@@ -94,6 +94,14 @@ dist__platform_open(const char *path, int ranks,
 		    bool needs_simgrid, struct dist__platform **platform,
 		    struct dist_message *message);
 
+/* dist__platform_look opens a platform of which only facts about so many ranks
+ * are asked, as often as one likes. path is borrowed. Errors: as
+ * dist__platform_open, and UNAVAILABLE (without a message) where only SimGrid
+ * can read it. */
+enum dist_error dist__platform_look(const char *path, int ranks,
+				    struct dist__platform **platform,
+				    struct dist_message *message);
+
 /* dist__platform_close frees platform; the engine goes at exit. NULL allowed.
  */
 void dist__platform_close(struct dist__platform *platform);

@@ -99,6 +99,17 @@ for collective in broadcast reduce sendrecv; do
 	expect_factor $collective 1
 done
 
+# By NCCL a send has a launch and goes by one card, on a platform as on the
+# machine that it is made of.
+expect 0 platform new --machine dgx-a100 --nodes 2 -o "$scratch/two.xml"
+expect 0 bench sendrecv --machine dgx-a100 --world-size 16 -b 1K -e 64M -f 65536
+grep -v '^#' "$scratch/out" >"$scratch/machine"
+expect 0 bench sendrecv --backend sim --platform "$scratch/two.xml" \
+	--world-size 16 -b 1K -e 64M -f 65536
+paste "$scratch/machine" <(grep -v '^#' "$scratch/out") |
+	awk '{ if ($6 < 10 || $8 > 25 || $6 / $17 > 1.01 || $17 / $6 > 1.01)
+			exit 1 }' || fail "other sends on the platform of a machine"
+
 # Every legal type and operation, whose results are known; of a reduce-scatter,
 # which has the same ones, every type once and every operation once.
 for type in float double half bfloat16 int8 uint8 int32 int64 bool; do
