@@ -154,15 +154,6 @@ class Group(Arguments, dist.ProcessGroup):
         they end: DDP's join and many scripts wait for some of them never."""
         self._dropped.append((handles, memory))
 
-    def in_flight(self):
-        """(handles, result) of what nobody has seen the end of. None that the
-        group's thread waits for, and may free."""
-        for work in self._works:
-            if work._handles and work._ended is None:
-                yield work._handles, work._result
-        for handles, (result, _) in self._dropped:
-            yield handles, result
-
     def _free_dropped(self):
         while self._dropped and all(map(self.lib.work_is_completed,
                                         self._dropped[0][0])):
@@ -191,7 +182,8 @@ class Group(Arguments, dist.ProcessGroup):
                 group._waiter.stop()
         polls.await_others([self, *self.subgroups])
         handle, self.handle = self.handle, None
-        for group in self.subgroups:
+        for group in [*self.subgroups, self]:
+            unwaited.let_go(group)
             group.handle = None
         self.subgroups.clear()
         if self.parent is not None:
@@ -290,6 +282,7 @@ class Group(Arguments, dist.ProcessGroup):
         if error:
             raise self.failure(error)
         work = self._started((handle.value,), result, (keep, arguments))
+        work.caller = frame.f_code.co_filename
         if is_sync:
             work.wait()
         return work

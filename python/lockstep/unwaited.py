@@ -1,4 +1,6 @@
-"""Gradients that an optimizer takes while an operation that the program has not
+"""Operations that nobody waits for.
+
+Gradients that an optimizer takes while an operation that the program has not
 waited for is to write them: dist.all_reduce(p.grad, async_op=True), and no
 wait() before step().
 
@@ -6,6 +8,7 @@ DDP, FSDP and their hooks wait before the step. Under roofline nothing is said:
 there a script may wait for the whole GPU instead.
 """
 
+import os
 import sys
 
 import torch
@@ -19,6 +22,31 @@ def install():
                        "register_optimizer_step_pre_hook", None)
     if register is not None and not hasattr(register, "_lockstep"):
         register._lockstep = register(_look)
+
+
+_FUNCTIONAL = os.path.join("torch", "_ops.py")
+
+
+def let_go(group):
+    """Frees, at the end of a group, what functional collectives and DTensors
+    began and never used. torch keeps their Works for ever; a last forward pass
+    that only rank 0 prints is no fault of the others."""
+    for work in group._works:
+        if work._handles and work._ended is None and (
+                work.caller or "").endswith(_FUNCTIONAL):
+            handles, work._handles = work._handles, ()
+            for handle in handles:
+                group.lib.work_free(handle)
+
+
+def _in_flight(group):
+    """(handles, result) of what nobody has seen the end of. None that the
+    group's thread waits for, and may free."""
+    for work in group._works:
+        if work._handles and work._ended is None:
+            yield work._handles, work._result
+    for handles, (result, _) in group._dropped:
+        yield handles, result
 
 
 def _extent(tensor):
@@ -43,7 +71,7 @@ def _look(optimizer, *_):
     if default is None or charge.device is not None:
         return
     flying = [(one, *work) for one in (default, *default.subgroups)
-              for work in one.in_flight()]
+              for work in _in_flight(one)]
     if not flying:
         return
     gradients = _extents(

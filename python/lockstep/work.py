@@ -38,6 +38,7 @@ class Work(_TorchWork):
         self._result = result
         self._keep = keep
         self._in_order = in_order  # ends after all that were issued before
+        self.caller = None  # file of the frame that called the group's method
         self._finish = []  # to call when all is there
         self._error = None
         self._source = -1

@@ -70,6 +70,14 @@ for world in "" "--backend sim --platform star-8"; do
 	expect_err "ranks 0-1 \(2\) called all_reduce.* #2 .* at tests/torch/aside.py:$(aside reduced)"
 	expect_err "and read its tensor, .* at tests/torch/aside.py:$(aside step)"
 done
+# A last pass of DTensors that only one rank prints is no fault of the others.
+case $torch in
+1.* | 2.[0-5].*) ;;
+*)
+	expect 0 run --nproc-per-node 2 tests/torch/aside.py unused
+	expect 0 run --backend sim --platform star-8 --nproc-per-node 2 tests/torch/aside.py unused
+	;;
+esac
 # A wait for a key of torch's store has the script's line.
 for world in "--timeout 4" "--backend sim --platform star-8"; do
 	# shellcheck disable=SC2086 # words

@@ -1,7 +1,8 @@
 """Calls that the program's own frames do not show: aside.py WHAT.
 
 left: nobody asks how the call ended. submitted, started: a thread makes it that
-runs torch's own function. step: an optimizer takes what a call is to write.
+runs torch's own function. step: an optimizer takes what a call is to write. unused: nobody
+looks at what a functional collective gives.
 """
 
 import sys
@@ -45,6 +46,12 @@ def step(rank):
         optimizer.step()  # step
     for work in works:
         work.wait()
+    dist.destroy_process_group()
+
+
+def unused(rank):
+    from torch.distributed._functional_collectives import all_reduce
+    all_reduce(torch.ones(1), "sum", list(range(dist.get_world_size())))
     dist.destroy_process_group()
 
 
