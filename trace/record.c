@@ -649,6 +649,26 @@ int dist__recorder_hold(const char *path)
 	return -1;
 }
 
+/* No rank wrote its part. Who tries to make one learns why, unless they ended
+ * before they could. */
+static enum dist_error refuse_parts(const char *path,
+				    struct dist_message *message)
+{
+	struct dist__spill *spill;
+	char part[4096];
+
+	dist__spill_name(path, 0, part, sizeof part);
+	spill = dist__spill_new(part, 1, 0);
+	if (!spill)
+		return dist__refuse_as(message, DIST_ERR_IO,
+				       "%.300s: cannot be written: %s", path,
+				       strerror(errno));
+	(void)dist__spill_close(spill);
+	return dist__refuse_as(message, DIST_ERR_IO,
+			       "%.300s: no rank wrote its part of the trace",
+			       path);
+}
+
 enum dist_error dist__recorder_merge(const char *path, int world_size,
 				     int status, struct dist_message *message)
 {
@@ -659,9 +679,7 @@ enum dist_error dist__recorder_merge(const char *path, int world_size,
 	char part[4096];
 
 	if (!error && !merge.any)
-		error = dist__refuse_as(
-			message, DIST_ERR_IO,
-			"%.300s: no rank wrote its part of the trace", path);
+		error = refuse_parts(path, message);
 	if (!error)
 		error = for_each(&merge, world_size, add_part, message);
 	if (merge.file.output) {

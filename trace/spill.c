@@ -122,11 +122,14 @@ struct dist__spill *dist__spill_new(const char *path, int world_size, int part)
 		return NULL;
 	spill->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (spill->fd < 0 || !next_piece(spill)) {
+		int error = spill->fd < 0 ? errno : spill->error;
+
 		if (spill->fd >= 0) {
 			close(spill->fd);
 			unlink(path);
 		}
 		free(spill);
+		errno = error;
 		return NULL;
 	}
 	memcpy(spill->piece, &head, sizeof head);

@@ -17,7 +17,7 @@ struct dist__spill;
  * path. */
 void dist__spill_name(const char *path, int rank, char *text, size_t size);
 
-/* dist__spill_new makes the file at path; NULL: impossible. */
+/* dist__spill_new makes the file at path; NULL: see errno. */
 struct dist__spill *dist__spill_new(const char *path, int world_size, int part);
 
 /* dist__spill_fact and dist__spill_track add what events refer to; the latter

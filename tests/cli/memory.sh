@@ -109,4 +109,11 @@ LOCKSTEP=$scratch/cramped
 lockstep run --nproc-per-node 4 hello
 [ "$status" -ne 0 ] || fail "records without room"
 expect_err 'cannot make a file for the records: No space left on device'
+program small <<END
+$(declare -f full)
+full 16m 64k "$real" "\$@"
+END
+LOCKSTEP=$scratch/small
+lockstep run --nproc-per-node 2 --trace /mnt/trace.json hello
+expect_err 'trace.json: cannot be written: No space left on device'
 finish
