@@ -68,7 +68,7 @@ static enum dist_error run_broadcast(const struct dist__coll *coll)
 
 	if (coll->rank != coll->op->peer)
 		return dist__recv(coll, 0, coll->op->peer, vector);
-	return dist__send_all(coll, 0, vector, NULL);
+	return dist__send_all(coll, vector, NULL);
 }
 
 static enum dist_error run_reduce(const struct dist__coll *coll)
@@ -94,7 +94,7 @@ static enum dist_error run_all_gather(const struct dist__coll *coll)
 	struct dist__span mine = dist__span_tensor(coll);
 
 	dist__copy(dist__span_part(coll, out, coll->rank), mine);
-	return dist__send_all(coll, 0, mine, out);
+	return dist__send_all(coll, mine, out);
 }
 
 static enum dist_error run_all_to_all(const struct dist__coll *coll)
@@ -105,7 +105,7 @@ static enum dist_error run_all_to_all(const struct dist__coll *coll)
 		   dist__span_part(coll, &op->sides->in, coll->rank));
 	dist__charge_copy(
 		coll, dist__span_part(coll, &op->sides->in, coll->rank).bytes);
-	return dist__exchange_all(coll, 0, &op->sides->in, &op->sides->out);
+	return dist__exchange_all(coll, &op->sides->in, &op->sides->out);
 }
 
 /* T = (p - 1) (alpha + n / p beta); the overheads of all senders but the first

@@ -96,7 +96,7 @@ static enum dist_error run_all_reduce(const struct dist__coll *coll)
 	if (error)
 		return error;
 	dist__copy(term(&terms, coll->rank), tensor);
-	error = dist__send_all(coll, 0, tensor, &terms.vectors);
+	error = dist__send_all(coll, tensor, &terms.vectors);
 	if (!error)
 		dist__copy(tensor, term(&terms, add_by_doubling(&terms)));
 	free(terms.vectors.whole.data);
@@ -113,7 +113,7 @@ static enum dist_error run_reduce_scatter(const struct dist__coll *coll)
 		return error;
 	dist__copy(term(&terms, coll->rank),
 		   dist__span_part(coll, in, coll->rank));
-	error = dist__exchange_all(coll, 0, in, &terms.vectors);
+	error = dist__exchange_all(coll, in, &terms.vectors);
 	if (!error)
 		dist__copy(dist__span_tensor(coll),
 			   term(&terms, add_by_halving(&terms)));
@@ -125,7 +125,7 @@ static enum dist_error run_barrier(const struct dist__coll *coll)
 {
 	const struct dist__parts empty = {.count = coll->world_size};
 
-	return dist__exchange_all(coll, 0, &empty, &empty);
+	return dist__exchange_all(coll, &empty, &empty);
 }
 
 /* T = alpha + (p - 1) (m beta + m gamma) for messages of m bytes. */

@@ -253,7 +253,6 @@ enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
 /* Sends every other rank its part of out (NULL: all of same), and receives its
  * part of in (NULL: nothing), all at the same time. */
 static enum dist_error exchange_with_all(const struct dist__coll *coll,
-					 uint32_t step,
 					 const struct dist__parts *out,
 					 struct dist__span same,
 					 const struct dist__parts *in)
@@ -275,10 +274,9 @@ static enum dist_error exchange_with_all(const struct dist__coll *coll,
 
 		if (in)
 			come[i - 1] = dist__message_of(
-				coll, step, from,
-				dist__span_part(coll, in, from));
+				coll, 0, from, dist__span_part(coll, in, from));
 		go[i - 1] = dist__message_of(
-			coll, step, to,
+			coll, 0, to,
 			out ? dist__span_part(coll, out, to) : same);
 	}
 	error = exchange(coll, in ? come : NULL, in ? p - 1 : 0, go, p - 1);
@@ -287,19 +285,19 @@ static enum dist_error exchange_with_all(const struct dist__coll *coll,
 	return error;
 }
 
-enum dist_error dist__exchange_all(const struct dist__coll *coll, uint32_t step,
+enum dist_error dist__exchange_all(const struct dist__coll *coll,
 				   const struct dist__parts *out,
 				   const struct dist__parts *in)
 {
-	return exchange_with_all(coll, step, out,
-				 (struct dist__span){.data = NULL}, in);
+	return exchange_with_all(coll, out, (struct dist__span){.data = NULL},
+				 in);
 }
 
-enum dist_error dist__send_all(const struct dist__coll *coll, uint32_t step,
+enum dist_error dist__send_all(const struct dist__coll *coll,
 			       struct dist__span out,
 			       const struct dist__parts *in)
 {
-	return exchange_with_all(coll, step, NULL, out, in);
+	return exchange_with_all(coll, NULL, out, in);
 }
 
 /* ---- local work ------------------------------------------------------- */

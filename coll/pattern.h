@@ -115,18 +115,18 @@ enum dist_error dist__exchange_sum(const struct dist__coll *coll, uint32_t step,
 
 /*
  * dist__exchange_all sends each other rank its part of out and receives its
- * part of in, all at the same time; out and in do not overlap. Blocks until all
- * have arrived; after an error no memory is used any more. Errors: those of the
- * transport, of receives before sends; NO_MEMORY.
+ * part of in, all at the same time, in step 0; out and in do not overlap.
+ * Blocks until all have arrived; after an error no memory is used any more.
+ * Errors: those of the transport, of receives before sends; NO_MEMORY.
  */
-enum dist_error dist__exchange_all(const struct dist__coll *coll, uint32_t step,
+enum dist_error dist__exchange_all(const struct dist__coll *coll,
 				   const struct dist__parts *out,
 				   const struct dist__parts *in);
 
 /* dist__send_all sends out to each other rank, first to the next rank, and
  * receives from each its part of in, if not NULL, all at the same time.
  * Otherwise as dist__exchange_all. */
-enum dist_error dist__send_all(const struct dist__coll *coll, uint32_t step,
+enum dist_error dist__send_all(const struct dist__coll *coll,
 			       struct dist__span out,
 			       const struct dist__parts *in);
 
