@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -19,10 +20,6 @@
 #include "realbackend/store/store_server.h"
 #include "realbackend/wire/socket.h"
 
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
-
 /* Deaf to all signals but SIGKILL: those of the terminal are the launcher's. */
 static _Noreturn void
 keep(int listener, const struct dist__store_agents *agents, pid_t launcher)
@@ -30,13 +27,7 @@ keep(int listener, const struct dist__store_agents *agents, pid_t launcher)
 	struct dist__store_server *server;
 
 	setpgid(0, 0);
-#ifdef __linux__
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-
-	/* ---- the agents' store, in a process of its own
-	 * -------------------------- */
-
 	if (getppid() != launcher ||
 	    dist__store_server_lead(listener, agents, &server) != DIST_OK)
 		_exit(DIST_EXIT_INTERNAL);

@@ -5,11 +5,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 #include "base/clock.h"
 #include "realbackend/launch/guardian.h"
@@ -147,9 +145,7 @@ static _Noreturn void become_rank(int local_rank, int notes_fd,
 	int status;
 
 	setpgid(0, 0);
-#ifdef __linux__
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
 	if (getppid() != launcher)
 		_exit(DIST_EXIT_INTERNAL); /* it died before we could notice */
 	dist__guardian_leave(p->guardian);

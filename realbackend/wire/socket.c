@@ -45,20 +45,16 @@ bool dist__socket_prepare(int fd)
 
 void dist__socket_congestion(int fd, char name[DIST__CONGESTION_TEXT])
 {
-	strcpy(name, "unknown");
-#ifdef TCP_CONGESTION
 	socklen_t len = DIST__CONGESTION_TEXT - 1;
 	char found[DIST__CONGESTION_TEXT] = "";
 	int fresh = fd < 0 ? socket(AF_INET, SOCK_STREAM, 0) : -1;
 
+	strcpy(name, "unknown");
 	if (getsockopt(fd < 0 ? fresh : fd, IPPROTO_TCP, TCP_CONGESTION, found,
 		       &len) == 0)
 		strcpy(name, found);
 	if (fresh >= 0)
 		close(fresh);
-#else
-	(void)fd;
-#endif
 }
 
 /* A connection to the store and one between peers for each rank, and what a
@@ -80,14 +76,8 @@ void dist__socket_limit(int world_size, char text[DIST__LIMIT_TEXT])
 
 static bool set_congestion(int fd, const char *name)
 {
-#ifdef TCP_CONGESTION
 	return setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name,
 			  (socklen_t)strlen(name)) == 0;
-#else
-	(void)fd;
-	(void)name;
-	return false;
-#endif
 }
 
 void dist__socket_tune_local(int fd)
@@ -125,7 +115,6 @@ void dist__socket_describe_congestion(char text[DIST__CONGESTION_SENTENCE])
 
 void dist__socket_keep_alive(int fd, int64_t silence_ns)
 {
-#ifdef TCP_KEEPIDLE
 	enum { PROBES = 4, SECOND = 1000000000 };
 	int64_t seconds = silence_ns / SECOND / (PROBES + 1);
 	int probes = PROBES, on = 1, pause;
@@ -139,15 +128,10 @@ void dist__socket_keep_alive(int fd, int64_t silence_ns)
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &pause, sizeof pause);
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-#else
-	(void)fd;
-	(void)silence_ns;
-#endif
 }
 
 bool dist__socket_awaits(int fd, int64_t *age_ns)
 {
-#ifdef TCP_INFO
 	struct tcp_info info = {0};
 	socklen_t len = sizeof info;
 
@@ -155,11 +139,6 @@ bool dist__socket_awaits(int fd, int64_t *age_ns)
 		return false;
 	*age_ns = (int64_t)info.tcpi_last_ack_recv * 1000000;
 	return info.tcpi_unacked > 0 || info.tcpi_probes > 0;
-#else
-	(void)fd;
-	*age_ns = 0;
-	return false;
-#endif
 }
 
 /* Returns a socket that is bound, or -1 with errno. */

@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#ifdef __linux__
 #include <sys/prctl.h>
-#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,9 +37,7 @@ static void map_page(void)
 	page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert_neq(page, MAP_FAILED);
-#ifdef PR_SET_CHILD_SUBREAPER
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-#endif
 }
 
 TestSuite(launcher, .init = map_page);
@@ -461,7 +457,6 @@ Test(launcher, ends_the_ranks_when_interrupted_twice)
 	cr_assert(all_soon_gone());
 }
 
-#ifdef __linux__
 static int stay(void *arg)
 {
 	(void)arg;
@@ -483,4 +478,3 @@ Test(launcher, leaves_no_rank_when_killed)
 	cr_assert_eq(tcp_status(launcher), 128 + SIGKILL);
 	cr_assert(all_soon_gone());
 }
-#endif
