@@ -19,7 +19,8 @@ static bool is_left(const struct check_board *board, uint32_t rank,
 	    (uint32_t)sent->peer_rank >= board->world_size)
 		return false;
 	to = &board->slots[sent->peer_rank];
-	if (to->state != CHECK_RANK_FINISHED)
+	/* Of who never joined and never called there are no records. */
+	if (to->state != CHECK_RANK_FINISHED || to->groups + to->calls == 0)
 		return false;
 	answers = check_answers(to, rank, sent);
 	/* Of kinds for which there was no room nobody knows. */

@@ -187,6 +187,15 @@ Test(verdict_left, who_dealt_with_a_failure_need_not_wait)
 	board_expect_end(board, CHECK_FINE, BOARD_ANY, NULL);
 }
 
+/* As who closes its files before it joins. */
+Test(verdict_left, who_never_joined_has_missed_no_message)
+{
+	memset(&board->slots[1], 0, sizeof board->slots[1]);
+	board->slots[1].state = CHECK_RANK_FINISHED;
+	done(0, "send", 1, 3);
+	board_expect_end(board, CHECK_FINE, BOARD_ANY, NULL);
+}
+
 Test(verdict_left, who_has_no_records_is_not_accused)
 {
 	done(0, "send", 1, 3);
