@@ -11,6 +11,10 @@ import weakref
 from . import source
 
 _AUTOGRAD = os.path.join("torch", "autograd", "")
+# What torch's logger says beside the name of gloo: variables, and its options'
+# default.
+_VARIABLES = ("GLOO_SOCKET_IFNAME", "GLOO_DEVICE_TRANSPORT")
+_GLOO_THREADS = 2
 plans = []  # of all models
 
 
@@ -98,7 +102,12 @@ def install():
     def _get_ddp_logging_data(self):
         said = look(self)
         if said.get("backend_name") == "lockstep":  # for C++ alone
-            said["backend_name"] = dist.get_backend(self.process_group)
+            name = dist.get_backend(self.process_group)
+            said["backend_name"] = name
+            if name == "gloo":
+                said["gloo_num_threads"] = _GLOO_THREADS
+                for variable in _VARIABLES:
+                    said[variable.lower()] = os.environ.get(variable, "N/A")
         for plan in plans:
             if plan.ddp() is self and not said.get("forward_compute_time"):
                 said.update(plan.times)

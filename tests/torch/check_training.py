@@ -166,6 +166,7 @@ def ddp_logging():
         said = model._get_ddp_logging_data()
         assert step == 1 or said["forward_compute_time"] > 0, (step, said)
         assert said["backend_name"] == dist.get_backend(), said
+        assert said["gloo_socket_ifname"] == "N/A", said
 
 
 def ddp_own_hook():
