@@ -71,6 +71,24 @@ void dist__data_dir(const char *kind, char *path, size_t size)
 		dist__data_own(kind, path, size);
 }
 
+/* The length of a file's name without what follows the last dot. */
+static size_t stem_len(const struct dirent *entry)
+{
+	const char *dot = strrchr(entry->d_name, '.');
+
+	return dot ? (size_t)(dot - entry->d_name) : strlen(entry->d_name);
+}
+
+/* In no locale's order. */
+static int by_stem(const struct dirent **a, const struct dirent **b)
+{
+	size_t a_len = stem_len(*a), b_len = stem_len(*b);
+	int order = memcmp((*a)->d_name, (*b)->d_name,
+			   a_len < b_len ? a_len : b_len);
+
+	return order ? order : (a_len > b_len) - (a_len < b_len);
+}
+
 enum dist_error dist__data_files(struct dist__files *files, const char *kind,
 				 const char *suffix)
 {
@@ -80,7 +98,7 @@ enum dist_error dist__data_files(struct dist__files *files, const char *kind,
 
 	*files = (struct dist__files){.num = 0};
 	dist__data_dir(kind, dir, sizeof dir);
-	n = scandir(dir, &entries, NULL, alphasort);
+	n = scandir(dir, &entries, NULL, by_stem);
 	if (n < 0)
 		return DIST_ERR_IO;
 	files->paths = calloc((size_t)n + 1, sizeof *files->paths);
