@@ -5,10 +5,11 @@
  * Signals that end a process are noted in the memory that is shared, with the
  * calls that led there. Then the process stops itself: whoever watches it looks
  * what these calls are, while it is still there, and lets it go on to die as it
- * would have. A copy of the process has nobody who watches it.
+ * would have. A copy of the process has nobody who watches it. Before it dies a
+ * copy of it writes the trace of what was done so far.
  *
- * Who is asked to end writes the trace of what was done so far, as soon as the
- * clock moves, and then ends by that signal.
+ * Who is asked to end writes that trace itself, as soon as the clock moves, and
+ * then ends by that signal.
  *
  * A rank program that calls exit() has ended like one that returns: its actor
  * leaves exit() by the way it would have returned. One that calls it in a
@@ -154,12 +155,10 @@ static void restore(void)
 		(void)sigaction(numbers[i], &here.before[i], NULL);
 }
 
-/* In a copy: the memory of the process may be in any state. */
-static _Noreturn void report_fatal(int number)
+/* Makes this process a copy of the one that simulates, whose memory may be in
+ * any state: it ends in any case. */
+static void be_copy(void)
 {
-	struct dist__sim_watch *watch = here.world->watch;
-	struct check_cause cause = {
-		.weight = 3, .rank = watch->rank, .lost = true};
 	sigset_t none;
 
 	restore();
@@ -167,8 +166,52 @@ static _Noreturn void report_fatal(int number)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)signal(SIGALRM, SIG_DFL);
 	(void)alarm(LIMIT_S);
+}
+
+/* In a copy. */
+static _Noreturn void report_fatal(int number)
+{
+	struct dist__sim_watch *watch = here.world->watch;
+	struct check_cause cause = {
+		.weight = 3, .rank = watch->rank, .lost = true};
+
+	be_copy();
 	dist__sim_watch_describe(watch, number, cause.how, sizeof cause.how);
 	_exit(dist__sim_watch_report(watch, here.world->board, &cause, 0));
+}
+
+static void write_trace(const struct dist__sim_world *world, const char *why)
+{
+	struct dist_message message = {""};
+
+	dist__recorder_add_fact(world->recorder, "partial", "%s", why);
+	if (world->recorder->finish(world->recorder, &message))
+		fprintf(stderr, "lockstep: %s\n", message.text);
+}
+
+/* Has the trace written by a copy of this process, and allocates nothing. */
+static void keep_trace(const char *why)
+{
+	static const char damaged[] =
+		"lockstep: no trace: the memory of the process is damaged\n";
+	pid_t copy = here.world->owns_recorder ? fork() : -1;
+	int status = 0;
+
+	if (copy == 0) {
+		be_copy();
+		write_trace(here.world, why);
+		_exit(0);
+	}
+	while (copy > 0 && waitpid(copy, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status && write(STDERR_FILENO, damaged, sizeof damaged - 1) < 0)
+		return;
+}
+
+static const char *describe(int number, char text[64])
+{
+	snprintf(text, 64, "signal %d ended the job", number);
+	return text;
 }
 
 /* Has the verdict told by a copy of this process; returns its exit status, -1
@@ -186,8 +229,18 @@ static int tell_in_copy(int number)
 	return copy > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* Who watches has looked, and may have found that the job is over. */
+static void answer(const struct dist__sim_watch *watch)
+{
+	if (!watch->ends)
+		return;
+	keep_trace("a rank ran without a call");
+	(void)raise(SIGSTOP);
+}
+
 static void handle(int number, siginfo_t *info, void *context)
 {
+	char text[64];
 	int status;
 
 	if (!here.world || getpid() != here.process) {
@@ -200,11 +253,15 @@ static void handle(int number, siginfo_t *info, void *context)
 	note(number, info, context);
 	if (here.world->watch->watcher) {
 		(void)raise(SIGSTOP);
-		if (number == DIST__SIM_LOOK_SIGNAL)
+		if (number == DIST__SIM_LOOK_SIGNAL) {
+			answer(here.world->watch);
 			return;
+		}
+		keep_trace(describe(number, text));
 	} else if (number == DIST__SIM_LOOK_SIGNAL) {
 		return;
 	} else {
+		keep_trace(describe(number, text));
 		status = tell_in_copy(number);
 		if (status >= 0)
 			_exit(status);
@@ -291,14 +348,11 @@ static void release_requests(void)
 
 static void end_as_asked(struct dist__sim_world *world)
 {
-	struct dist_message message = {""};
+	char text[64];
 	int number = here.asked;
 
 	(void)signal(number, SIG_IGN);
-	dist__recorder_add_fact(world->recorder, "partial",
-				"signal %d ended the job", number);
-	if (world->recorder->finish(world->recorder, &message))
-		fprintf(stderr, "lockstep: %s\n", message.text);
+	write_trace(world, describe(number, text));
 	(void)signal(number, SIG_DFL);
 	(void)raise(number);
 }

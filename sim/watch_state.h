@@ -41,6 +41,7 @@ struct dist__sim_watch {
 	uint64_t magic;
 	pid_t watcher; /* 0: no process watches */
 	pid_t process;
+	uint32_t ends;   /* the watcher's: ends it, once its trace is written */
 	uint32_t phase;  /* enum dist__sim_phase */
 	int32_t verdict; /* exit status of the one that was reported last */
 	int32_t running; /* the rank whose program ran last */

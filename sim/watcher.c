@@ -253,6 +253,18 @@ static bool is_answered(struct job *job)
 	return false;
 }
 
+/* Lets the process, which has answered, write its trace: it stops again then.
+ * Returns whether it is still there. */
+static bool await_trace(struct job *job)
+{
+	job->watch->ends = 1;
+	(void)kill(job->child, SIGCONT);
+	while (waitpid(job->child, &job->status, WUNTRACED) < 0)
+		if (errno != EINTR)
+			return false;
+	return WIFSTOPPED(job->status);
+}
+
 /* The rank that runs, if one does, has done nothing for so long. Returns the
  * exit status; -1: the engine works, or nobody knows. */
 static int judge_idle(struct job *job)
@@ -283,9 +295,12 @@ static int judge_idle(struct job *job)
 	}
 	watch->phase = DIST__SIM_IDLE;
 	status = report(job, &cause);
-	(void)kill(job->child, SIGKILL);
-	while (waitpid(job->child, &job->status, 0) < 0 && errno == EINTR)
-		;
+	if (!answered || await_trace(job)) {
+		(void)kill(job->child, SIGKILL);
+		while (waitpid(job->child, &job->status, 0) < 0 &&
+		       errno == EINTR)
+			;
+	}
 	job->ended = true;
 	return status;
 }

@@ -11,6 +11,13 @@ fi
 program=$(dirname "$LOCKSTEP")/tests/cli/misbehave
 simulate=(--backend sim --platform star-8 --world-size 3)
 
+# expect_trace WHY - what was done until then is in the trace.
+expect_trace() {
+	jq -e --arg why "$1" '.lockstep.partial == $why and
+		any(.traceEvents[]; .name == "lockstep:all_reduce")' "$scratch/trace" \
+		>/dev/null || fail "no trace with \"$1\""
+}
+
 expect 0 check "${simulate[@]}" "$program" none none 0
 # A rank that changes its folder takes no report along.
 json=$(realpath --relative-to=. "$scratch")/away
@@ -20,13 +27,17 @@ rm -f "$json"
 expect 0 run "${simulate[@]}" --json "$json" "$program" clears call 1
 [ -s "$json" ] || fail "no JSON without the environment"
 for command in run check; do
-	expect 13 $command "${simulate[@]}" --json "$scratch/json" "$program" \
-		segv wait 1
+	rm -f "$scratch/trace"
+	expect 13 $command "${simulate[@]}" --json "$scratch/json" \
+		--trace "$scratch/trace" "$program" segv wait 1
+	expect_trace 'signal 11 ended the job'
 	expect_err 'rank lost: rank 1 was killed by signal 11'
 	expect_err 'it was in err at tests/support/misbehave\.c:[0-9]+'
 	grep -q '"verdict": "lost"' "$scratch/json" || fail "$command: no JSON"
-	expect 12 $command "${simulate[@]}" --patience 0.2 "$program" \
-		endless call 2
+	rm -f "$scratch/trace"
+	expect 12 $command "${simulate[@]}" --patience 0.2 \
+		--trace "$scratch/trace" "$program" endless group 2
+	expect_trace 'a rank ran without a call'
 	expect_err 'timeout: rank 2 has run for [0-9.]+ s without a call'
 done
 
