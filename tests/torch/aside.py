@@ -1,8 +1,8 @@
 """Calls that the program's own frames do not show: aside.py WHAT.
 
 left: nobody asks how the call ended. submitted, started: a thread makes it that
-runs torch's own function. step: an optimizer takes what a call is to write. unused: nobody
-looks at what a functional collective gives.
+runs torch's own function. step: an optimizer takes what a call is to write.
+unused: nobody looks at what a functional collective gives.
 """
 
 import sys
