@@ -36,7 +36,7 @@ enum dist__sim_spot {
 	DIST__SIM_ENGINE   /* in no rank: the engine runs */
 };
 
-/* State of the simulating process, written only by it. */
+/* State of the simulating process, written by it where nothing else is said. */
 struct dist__sim_watch {
 	uint64_t magic;
 	pid_t watcher; /* 0: no process watches */

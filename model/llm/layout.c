@@ -399,9 +399,9 @@ static enum dist_error refuse_hsdp(const struct checker *c)
 
 	dist__divisors_text(legal, sizeof legal, c->layout->dp);
 	return dist__refuse_option(c->refusal, "shard-ranks",
-				   "expected shard-ranks with hsdp, how many "
-				   "ranks share parameters, such as the GPUs "
-				   "of a node: one of %s",
+				   "expected the number of ranks that share "
+				   "parameters with hsdp, such as the GPUs of "
+				   "a node: one of %s",
 				   legal);
 }
 

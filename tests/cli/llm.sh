@@ -179,7 +179,7 @@ expect_refusal '--tp: .*\(1, 2, 4, 8\), got 3' "${small[@]}" --tp 3
 expect_refusal '--pp: ' "${small[@]}" --pp 64
 expect_refusal '--world-size: expected gpus a multiple of' "${small[@]}" --pp 5
 expect_refusal '--global-batch: ' "${small[@]}" --global-batch 100
-expect_refusal '--shard-ranks: expected shard-ranks with hsdp, .*: one of 1, 2, .* 256$' "${small[@]}" --shard hsdp
+expect_refusal '--shard-ranks: expected the number of ranks .* with hsdp, .*: one of 1, 2, .* 256$' "${small[@]}" --shard hsdp
 expect_refusal '--lora: expected no value, not "16"$' "${small[@]}" --lora 16
 expect_refusal "--model: $scratch/config.json: cannot be read" predict --model "$scratch/" \
 	"${at[@]}" --world-size 8

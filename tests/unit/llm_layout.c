@@ -179,7 +179,7 @@ Test(llm_layout, shards_divide_the_copies)
 	l.shard_ranks = 24;
 	refused(l, "shard-ranks", "dp = 64 (1, 2, 4, 8, 16, 32, 64)");
 	l.shard_ranks = 0;
-	refused(l, "shard-ranks", "expected shard-ranks with hsdp");
+	refused(l, "shard-ranks", "expected the number of ranks that share");
 	l.shard_ranks = 8;
 	legal(&l);
 	l.shard = LLM_ZERO1;
