@@ -200,7 +200,7 @@ static int show(const struct request *request, const char *name)
 static const struct option show_options[] = {
 	{"seq", OPTION_COUNT, offsetof(struct request, seq), "N",
 	 .help = "show: tokens of a sequence", .usual = "4096", .min = 1,
-	 .max = 1 << 26},
+	 .max = 1 << 26, .kilo = true},
 	{"precision", OPTION_CHOICE, offsetof(struct request, precision),
 	 "bf16|fp8|fp32", .help = "show: precision of matrix products",
 	 .usual = "bf16"},

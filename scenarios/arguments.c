@@ -2,6 +2,7 @@
 #include "scenarios/arguments.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -183,22 +184,36 @@ static void describe(const struct option *o, char *text, size_t size)
 			 o->max);
 	else
 		snprintf(text, size, "%s, %.10g or more", what, o->min);
+	if (o->kilo)
+		strcat(text, ", such as 8192 or 8k");
+}
+
+static bool read_count(const struct option *o, const char *text, double *value)
+{
+	static const struct dist__unit units[] = {{"k", 1 << 10},
+						  {"K", 1 << 10},
+						  {"m", 1 << 20},
+						  {"M", 1 << 20},
+						  {NULL, 0}};
+	int64_t count;
+
+	if (o->kilo && dist__quantity_read(text, units, value))
+		return *value == floor(*value) && *value <= INT_MAX;
+	if (!dist__count_read(text, INT_MIN, INT_MAX, &count))
+		return false;
+	*value = (double)count;
+	return true;
 }
 
 static bool take_number(const struct reading *r, const struct option *o,
 			const char *text, void *field)
 {
 	char words[96];
-	int64_t count = 0;
 	double value = 0;
 	bool good;
 
-	if (o->kind == OPTION_COUNT) {
-		good = dist__count_read(text, INT_MIN, INT_MAX, &count);
-		value = (double)count;
-	} else {
-		good = dist__number_read(text, &value);
-	}
+	good = o->kind == OPTION_COUNT ? read_count(o, text, &value)
+				       : dist__number_read(text, &value);
 	good = good && (o->above ? value > o->min : value >= o->min) &&
 	       (o->max == 0 || value <= o->max);
 	if (!good) {
@@ -206,7 +221,7 @@ static bool take_number(const struct reading *r, const struct option *o,
 		dist__refuse(r->message, "%s: expected %s, not \"%.80s\"",
 			     r->flag, words, text);
 	} else if (o->kind == OPTION_COUNT) {
-		*(int *)field = (int)count;
+		*(int *)field = (int)value;
 	} else {
 		*(double *)field = value;
 	}

@@ -37,6 +37,7 @@ struct option {
 	 * more than min. */
 	double min, max;
 	bool above;
+	bool kilo; /* of a count: 8k is 8192, 1M 1048576 */
 
 	/* In programs of several kinds: the kinds that have the option,
 	 * separated by spaces; NULL: all. */

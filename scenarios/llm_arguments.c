@@ -79,7 +79,7 @@ const struct option llm_options[] = {
 	 .usual = "none", RANKS},
 	{"seq", COUNT, AT(seq), "TOKENS", .help = "length of a sequence",
 	 .usual = "8192, or the model's positions, if less", .min = 1,
-	 .max = 1 << 30,
+	 .max = 1 << 30, .kilo = true,
 	 .also = "seq-len|seq-length|seqlen|sequence-length|context-length"},
 	{"micro-batch", COUNT, AT(micro_batch), "N",
 	 .help = "sequences of a micro-batch", .usual = "1", RANKS,

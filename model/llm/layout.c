@@ -217,13 +217,12 @@ static enum dist_error must_be_multiple(const struct checker *c,
 	if (below == 0)
 		return dist__refuse_option(
 			c->refusal, option,
-			"expected %s a multiple of %s = %lld, got %d", option,
-			what, (long long)unit, value);
+			"expected a multiple of %s = %lld, got %d", what,
+			(long long)unit, value);
 	return dist__refuse_option(
 		c->refusal, option,
-		"expected %s a multiple of %s = %lld, as %lld or "
-		"%lld, got %d",
-		option, what, (long long)unit, (long long)below,
+		"expected a multiple of %s = %lld, as %lld or %lld, got %d",
+		what, (long long)unit, (long long)below,
 		(long long)(below + unit), value);
 }
 

@@ -54,7 +54,8 @@ static void add_legal(struct list *list, const struct llm_search *search,
 	if (!llm_layout_complete(&layout, search->model, &refusal))
 		list_add(list, &layout);
 	else if (!*list->refusal.text)
-		list->refusal = refusal.message;
+		dist__refuse(&list->refusal, "--%s: %.400s", refusal.option,
+			     refusal.message.text);
 }
 
 /* Whether all chunks are alike; embedding and loss may count as a layer each.

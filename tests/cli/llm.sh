@@ -161,7 +161,7 @@ expect 0 "${small[@]}" --shard ddp
 expect_out '^impossible with 256 GPUs: does not fit: stage 0 needs [0-9.]+ GB of the '
 expect 0 "${small[@]}" --shard ddp --json
 holds '.rows[0] | .fits == "no" and (.impossible | test("does not fit"))' "ddp fits"
-expect 0 "${small[@]}" --recompute auto --seq 32768 --shard fsdp --json
+expect 0 "${small[@]}" --recompute auto --seq 32k --shard fsdp --json
 holds '.rows[0].fits == "yes"' "--recompute auto does not fit"
 expect 0 "${small[@]}" --recompute auto --seq 32768 --shard fsdp --no-headroom --json
 holds '.rows[0].fits == "tight"' "--no-headroom leaves some"
@@ -177,7 +177,8 @@ done
 # ---- refusals ----------------------------------------------------------------
 expect_refusal '--tp: .*\(1, 2, 4, 8\), got 3' "${small[@]}" --tp 3
 expect_refusal '--pp: ' "${small[@]}" --pp 64
-expect_refusal '--world-size: expected gpus a multiple of' "${small[@]}" --pp 5
+expect_refusal '--world-size: expected a multiple of' "${small[@]}" --pp 5
+expect_refusal '--seq: expected a whole number .*such as 8192 or 8k, not "1.3k"$' "${small[@]}" --seq 1.3k
 expect_refusal '--global-batch: ' "${small[@]}" --global-batch 100
 expect_refusal '--shard-ranks: expected the number of ranks .* with hsdp, .*: one of 1, 2, .* 256$' "${small[@]}" --shard hsdp
 expect_refusal '--lora: expected no value, not "16"$' "${small[@]}" --lora 16

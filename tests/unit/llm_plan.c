@@ -168,7 +168,8 @@ Test(llm_plan, says_what_stands_against_all_and_what_needs_least)
 	p.space.base.gpus = 10;
 	cr_assert_eq(llm_plan_make(&plan, &none, &message),
 		     DIST_ERR_INVALID_ARGUMENT);
-	cr_assert(strstr(message.text, "global-batch a multiple of"), "%s",
-		  message.text);
+	cr_assert(
+		strstr(message.text, "--global-batch: expected a multiple of"),
+		"%s", message.text);
 	close_place(&p);
 }
