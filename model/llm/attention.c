@@ -53,13 +53,18 @@ static void set_attention(const struct llm_slice *s, struct attention *a)
 		s->layout->lora && s->layout->adapters != LLM_ADAPT_QKV;
 }
 
-/* Bytes of the keys and values of a token on a rank of tp. */
+/* Heads of keys and values that attention is given. */
+static int key_heads(const struct llm_slice *s, const struct attention *a)
+{
+	return a->latent || s->layout->copied_heads ? s->model->heads
+						    : s->model->kv_heads;
+}
+
+/* Elements of the keys and values of a token on a rank of tp. */
 static double keys_and_values(const struct llm_slice *s,
 			      const struct attention *a)
 {
-	const int heads = a->latent ? s->model->heads : s->model->kv_heads;
-
-	return heads / s->tp * (a->qk + a->value) * s->element;
+	return key_heads(s, a) / s->tp * (a->qk + a->value);
 }
 
 /* Adds the time of a pass over so many queries and keys of a sequence. */
@@ -71,8 +76,7 @@ static void add_block(const struct llm_slice *s, const struct attention *a,
 
 	block.batch = l->micro_batch * l->seq / s->document;
 	block.heads = s->model->heads / s->tp;
-	block.kv_heads =
-		(a->latent ? s->model->heads : s->model->kv_heads) / s->tp;
+	block.kv_heads = key_heads(s, a) / s->tp;
 	block.qk_dim = a->qk;
 	block.v_dim = a->value;
 	block.library = l->attention;
@@ -142,20 +146,51 @@ static void add_rope(const struct llm_slice *s, const struct attention *a,
 				2);
 }
 
-/* Keys and values of all of the sequence, or around the ring. */
+/* Keys and values of all of the sequence, or around the ring. PyTorch's ring
+ * of 2024 gathers all before its first block. */
 static void exchange_keys(const struct llm_slice *s, const struct attention *a,
 			  struct llm_piece *piece, bool backward)
 {
 	const int cp = s->layout->cp;
-	double bytes = s->tokens * keys_and_values(s, a);
+	double bytes = s->tokens * keys_and_values(s, a) * s->element;
 
 	if (cp == 1)
 		return;
-	if (s->layout->gather_cp)
+	if (s->layout->gather_cp || s->layout->copied_heads)
 		llm_call(piece, DIST__ALL_GATHER, LLM_CP, bytes * cp, false);
 	else /* backward passes on their gradients, too */
 		llm_call(piece, DIST__SEND, LLM_CP,
 			 bytes * (cp - 1) * (backward ? 2 : 1), true);
+}
+
+/*
+ * What PyTorch's ring passes and computes beside attention, compiled
+ * (torch/distributed/tensor/experimental/_attention.py,
+ * _templated_ring_attention and ..._backward): keys and values are laid end to
+ * end, the output of a block is added to that before, in 32 bits. Backward, the
+ * gradients of queries, keys and values are added up in 32 bits, and those of
+ * keys and values go all the way around. A compiled call is waited for where
+ * it stands (_functional_collectives.py, _maybe_wrap_tensor).
+ */
+static void add_ring(const struct llm_slice *s, const struct attention *a,
+		     struct llm_piece *piece, bool backward)
+{
+	const int cp = s->layout->cp;
+	const double sum = 2 * FLOAT_BYTES + s->element;
+	const double heads = s->model->heads / s->tp;
+	const double pair = keys_and_values(s, a);
+	double bytes = 4 * s->element * pair;
+
+	if (cp == 1 || !s->layout->copied_heads || s->layout->gather_cp)
+		return;
+	if (backward) {
+		bytes += cp * sum * (heads * a->qk + pair);
+		llm_call(piece, DIST__SEND, LLM_CP,
+			 s->tokens * cp * FLOAT_BYTES * pair, false);
+	} else {
+		bytes += (cp - 1) * sum * heads * a->value;
+	}
+	llm_elementwise(s, piece, s->tokens * bytes, 3 * cp);
 }
 
 static void norm_width(const struct llm_slice *s, struct llm_piece *piece,
@@ -200,6 +235,7 @@ void llm_attention_forward(const struct llm_slice *s)
 	make_heads(s, &a);
 	piece = llm_piece_add(&s->layer->forward, "attention");
 	add_scores(s, &a, piece, false);
+	add_ring(s, &a, piece, false);
 	piece->flops += score_flops(s, &a);
 	piece = llm_piece_add(&s->layer->forward, "output");
 	llm_forward(s, piece, &a.output);
@@ -292,9 +328,11 @@ void llm_attention_backward(const struct llm_slice *s)
 	}
 	add_scores(s, &a, piece, true);
 	piece->flops += 2 * score_flops(s, &a);
+	add_ring(s, &a, piece, true);
 	if (s->layout->cp > 1 && s->layout->gather_cp)
 		llm_call(piece, DIST__REDUCE_SCATTER, LLM_CP,
-			 s->tokens * s->layout->cp * keys_and_values(s, &a),
+			 s->tokens * s->layout->cp * s->element *
+				 keys_and_values(s, &a),
 			 false);
 	unmake_heads(s, &a);
 }

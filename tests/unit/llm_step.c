@@ -493,6 +493,26 @@ Test(llm_step, heads_are_cast_and_copied)
 		  bytes);
 }
 
+/* Two ranks gather keys and values of 8 heads for both passes, and reduce their
+ * gradients: six parts of one rank's. A ring of copied heads gathers 32 heads
+ * for both passes, 16 parts, and sends gradients in 32 bits twice: each rank
+ * receives 16, as of a gather of 32. Nothing of it is hidden. */
+Test(llm_step, a_ring_of_copied_heads_moves_all_of_them)
+{
+	double shared, copied;
+
+	set_up("Llama-3-8B", 8);
+	s.layout.seq = 65536;
+	s.layout.cp = 2;
+	s.layout.gather_cp = true;
+	shared = answer().breakdown.exposed_ns[LLM_CP];
+	s.layout.gather_cp = false;
+	s.layout.copied_heads = true;
+	copied = answer().breakdown.exposed_ns[LLM_CP];
+	cr_assert(copied > 6.5 * shared && copied < 8 * shared, "%g times",
+		  copied / shared);
+}
+
 /* Tokens that came once to a rank are put in order once: four copies less, each
  * read and written. */
 Test(llm_step, a_plain_exchange_sorts_twice)
