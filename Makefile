@@ -74,7 +74,7 @@ SHIM_SRC := $(wildcard sim/engine/*.cpp)
 PMI_SRC := $(wildcard realbackend/mpi/pmi/*.c)
 # The conformance table, which the command walks too.
 CASES := tests/conformance/cases
-SCENARIO_DIRS := scenarios scenarios/tutorial scenarios/tutorial/nn
+SCENARIO_DIRS := scenarios scenarios/tutorial
 CLI_DIRS := cli cli/sweep model/training model/measured model/cluster model/loopback model/llm model/validation
 CLI_SRC := $(filter-out cli/lockstep.c,$(wildcard \
 	$(addsuffix /*.c,$(CLI_DIRS) $(SCENARIO_DIRS) $(CASES))))
@@ -150,8 +150,7 @@ $(BUILD)/flags: FORCE
 
 # pthread_exit() passes through them.
 $(BUILD)/sim/watch.o $(BUILD)/core/rpc/serve.o: CFLAGS += -fexceptions
-$(BUILD)/core/reduce.o $(BUILD)/scenarios/tutorial/nn/layers.o: CFLAGS += \
-	-O3 -fno-trapping-math
+$(BUILD)/core/reduce.o: CFLAGS += -O3 -fno-trapping-math
 $(filter-out $(LATE),$(LIB_OBJ)): CFLAGS += $(LTO:%=% -ffat-lto-objects)
 # GCC copies and clears a struct of some hundred bytes by an instruction that
 # takes longer to begin than moves of 16 bytes take for all of it: what a short

@@ -75,7 +75,7 @@ const struct scenario scenario_table[] = {
 	 .rank = tutorial_rpc_pipeline_rank},
 	{"tutorial_send_recv", "a message between two ranks",
 	 .rank = tutorial_send_recv_rank},
-	{"tutorial_sgd", "a ConvNet that learns digits on all ranks at once",
+	{"tutorial_sgd", "a ToyModel that learns on all ranks at once",
 	 .main = tutorial_sgd_main},
 	{"tutorial_spawn", "a program that starts its own ranks",
 	 .main = tutorial_spawn_main},

@@ -49,7 +49,6 @@ ddp                     | lockstep/ base/ |
 model/training          | lockstep/ base/ |
 scenarios               | lockstep/ base/ model/training/ model/llm/ model/measured/collectives.h |
 scenarios/tutorial      | lockstep/ base/ scenarios/ |
-scenarios/tutorial/nn   | base/ |
 tests/conformance/cases | lockstep/ base/ scenarios/element.h |
 model/measured          | lockstep/ base/ model/library/calibration.h model/library/transport.h | yaml.h jansson.h
 model/cluster           | lockstep/ base/ model/library/fabric.h model/library/transport.h model/measured/machine.h | expat.h

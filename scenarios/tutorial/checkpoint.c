@@ -24,18 +24,18 @@ static bool refuse(struct dist_message *message, const char *path,
 	return false;
 }
 
-static bool write_all(FILE *file, const struct network *network)
+static bool write_all(FILE *file, const struct toymodel *model)
 {
-	struct head head = {.numel = network->numel};
+	struct head head = {.numel = TOYMODEL_NUMEL};
 
 	memcpy(head.magic, magic, sizeof magic);
 	return fwrite(&head, sizeof head, 1, file) == 1 &&
-	       fwrite(network->params, sizeof(float), network->numel, file) ==
-		       network->numel &&
+	       fwrite(model->params, sizeof(float), TOYMODEL_NUMEL, file) ==
+		       TOYMODEL_NUMEL &&
 	       fflush(file) == 0 && fsync(fileno(file)) == 0;
 }
 
-bool checkpoint_save(const struct network *network, const char *path,
+bool checkpoint_save(const struct toymodel *model, const char *path,
 		     struct dist_message *message)
 {
 	char beside[PATH_SIZE];
@@ -50,7 +50,7 @@ bool checkpoint_save(const struct network *network, const char *path,
 	file = fopen(beside, "wb");
 	if (!file)
 		return refuse(message, beside, strerror(errno));
-	fine = write_all(file, network);
+	fine = write_all(file, model);
 	fine = fclose(file) == 0 && fine;
 	if (fine && rename(beside, path) == 0)
 		return true;
@@ -59,7 +59,7 @@ bool checkpoint_save(const struct network *network, const char *path,
 	return false;
 }
 
-bool checkpoint_load(struct network *network, const char *path,
+bool checkpoint_load(struct toymodel *model, const char *path,
 		     struct dist_message *message)
 {
 	FILE *file = fopen(path, "rb");
@@ -70,9 +70,9 @@ bool checkpoint_load(struct network *network, const char *path,
 		return refuse(message, path, strerror(errno));
 	fine = fread(&head, sizeof head, 1, file) == 1 &&
 	       memcmp(head.magic, magic, sizeof magic) == 0 &&
-	       head.numel == network->numel &&
-	       fread(network->params, sizeof(float), network->numel, file) ==
-		       network->numel &&
+	       head.numel == TOYMODEL_NUMEL &&
+	       fread(model->params, sizeof(float), TOYMODEL_NUMEL, file) ==
+		       TOYMODEL_NUMEL &&
 	       fgetc(file) == EOF;
 	fclose(file);
 	return fine ||

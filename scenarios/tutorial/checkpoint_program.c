@@ -14,8 +14,8 @@
 #include "scenarios/arguments.h"
 #include "scenarios/rank.h"
 #include "scenarios/tutorial/checkpoint.h"
-#include "scenarios/tutorial/nn/toymodel.h"
 #include "scenarios/tutorial/replicas.h"
+#include "scenarios/tutorial/toymodel.h"
 
 #define PATH_SIZE 512
 #define RATE      0.1F
@@ -37,15 +37,15 @@ static enum dist_error train(struct job *job)
 {
 	const struct toymodel_batch batch =
 		toymodel_batch(SEED, (size_t)dist_get_rank(job->group));
-	struct network *network = &job->trained.network;
-	enum dist_error error = replicas_new(job->group, network, &job->ddp);
+	enum dist_error error =
+		replicas_new(job->group, &job->trained, &job->ddp);
 
 	if (error)
 		return error;
 	toymodel_train(&job->trained, &batch);
-	error = replicas_average(job->ddp, network);
+	error = replicas_average(job->ddp);
 	if (!error)
-		network_step(network, RATE, 0);
+		toymodel_step(&job->trained, RATE);
 	return error;
 }
 
@@ -77,12 +77,12 @@ static enum dist_error save_and_load(struct job *job)
 	enum dist_error error;
 
 	job->fine = rank != 0 ||
-		    checkpoint_save(&job->trained.network, job->path, &message);
+		    checkpoint_save(&job->trained, job->path, &message);
 	error = dist_barrier(job->group, NULL);
 	if (error)
 		return error;
-	job->fine = job->fine &&
-		    checkpoint_load(&job->loaded.network, job->path, &message);
+	job->fine =
+		job->fine && checkpoint_load(&job->loaded, job->path, &message);
 	if (job->fine)
 		printf("Rank %d loaded the checkpoint\n", rank);
 	else
@@ -104,7 +104,7 @@ static enum dist_error run(struct job *job, const char *given)
 	if (!error)
 		error = save_and_load(job);
 	if (!error)
-		error = replicas_check(job->group, &job->loaded.network, &same);
+		error = replicas_check(job->group, &job->loaded, &same);
 	if (!error && !given && dist_get_rank(job->group) == 0)
 		remove(job->path);
 	job->fine = job->fine && same;
@@ -113,23 +113,18 @@ static enum dist_error run(struct job *job, const char *given)
 
 static int rank_main(void *arg)
 {
-	enum dist_error error = DIST_ERR_NO_MEMORY;
+	enum dist_error error;
 	struct job job = {.group = NULL};
 	uint64_t seed;
-	int status;
 
 	if (rank_join(&job.group))
 		return 1;
 	seed = 2 * (uint64_t)dist_get_rank(job.group);
-	if (toymodel_init(&job.trained, seed) &&
-	    toymodel_init(&job.loaded, seed + 1))
-		error = run(&job, arg);
+	toymodel_init(&job.trained, seed);
+	toymodel_init(&job.loaded, seed + 1);
+	error = run(&job, arg);
 	dist_ddp_free(job.ddp);
-	status = rank_leave(job.group, "tutorial_checkpoint", error) ||
-		 !job.fine;
-	toymodel_release(&job.trained);
-	toymodel_release(&job.loaded);
-	return status;
+	return rank_leave(job.group, "tutorial_checkpoint", error) || !job.fine;
 }
 
 static const struct option options_table[] = {

@@ -12,8 +12,7 @@
 
 #include "lockstep/dist.h"
 #include "scenarios/rank.h"
-#include "scenarios/tutorial/nn/layers.h"
-#include "scenarios/tutorial/nn/toymodel.h"
+#include "scenarios/tutorial/toymodel.h"
 
 #define STEPS 5
 #define RATE  0.1F
@@ -28,8 +27,7 @@ struct device {
 	struct toymodel_batch batch; /* rank 0: all rows; else what it gets */
 	struct toymodel alone;
 	struct dist_tensor *parts; /* one for each device; else NULL */
-	float outputs[TOYMODEL_ROWS * TOYMODEL_OUTPUTS];
-	float d_outputs[TOYMODEL_ROWS * TOYMODEL_OUTPUTS];
+	struct toymodel whole; /* outputs of all rows, and their gradients */
 };
 
 static struct dist_tensor floats(float *data, size_t numel)
@@ -50,10 +48,10 @@ static struct dist_tensor *split(struct device *d, float *all, size_t width)
 
 static enum dist_error forward(struct device *d)
 {
-	struct network *network = &d->replica.network;
+	const struct rows mine = {0, d->rows};
 	float *inputs = d->batch.inputs;
 	enum dist_error error = dist_broadcast(
-		d->group, floats(network->params, network->numel), 0, NULL);
+		d->group, floats(d->replica.params, TOYMODEL_NUMEL), 0, NULL);
 
 	if (!error)
 		error = dist_scatter(
@@ -61,42 +59,44 @@ static enum dist_error forward(struct device *d)
 			split(d, inputs, TOYMODEL_INPUTS), 0, NULL);
 	if (error)
 		return error;
-	toymodel_forward(&d->replica, inputs, d->rows);
+	toymodel_forward1(&d->replica, inputs, mine);
+	toymodel_forward2(&d->replica, mine);
 	return dist_gather(
 		d->group,
 		floats(d->replica.outputs, d->rows * TOYMODEL_OUTPUTS),
-		split(d, d->outputs, TOYMODEL_OUTPUTS), 0, NULL);
+		split(d, d->whole.outputs, TOYMODEL_OUTPUTS), 0, NULL);
 }
 
 static enum dist_error backward(struct device *d)
 {
-	struct network *network = &d->replica.network;
+	const struct rows mine = {0, d->rows};
 	enum dist_error error = dist_scatter(
 		d->group,
 		floats(d->replica.d_outputs, d->rows * TOYMODEL_OUTPUTS),
-		split(d, d->d_outputs, TOYMODEL_OUTPUTS), 0, NULL);
+		split(d, d->whole.d_outputs, TOYMODEL_OUTPUTS), 0, NULL);
 
 	if (error)
 		return error;
-	network_zero_grads(network);
-	toymodel_backward(&d->replica, d->batch.inputs, d->rows);
-	return dist_reduce(d->group, floats(network->grads, network->numel), 0,
-			   DIST_SUM, NULL);
+	toymodel_zero_grads(&d->replica);
+	toymodel_backward2(&d->replica, mine);
+	toymodel_backward1(&d->replica, d->batch.inputs, mine, NULL);
+	return dist_reduce(d->group, floats(d->replica.grads, TOYMODEL_NUMEL),
+			   0, DIST_SUM, NULL);
 }
 
 /* One step of training; *loss is rank 0's. */
 static enum dist_error train(struct device *d, double *loss)
 {
-	const size_t num = TOYMODEL_ROWS * TOYMODEL_OUTPUTS;
+	const struct rows all = {0, TOYMODEL_ROWS};
 	enum dist_error error = forward(d);
 
 	if (!error && d->rank == 0)
-		*loss = mse_loss(d->outputs, d->batch.labels, num, num,
-				 d->d_outputs);
+		*loss = toymodel_loss(&d->whole, d->batch.labels, all,
+				      TOYMODEL_ROWS);
 	if (!error)
 		error = backward(d);
 	if (!error && d->rank == 0)
-		network_step(&d->replica.network, RATE, 0);
+		toymodel_step(&d->replica, RATE);
 	return error;
 }
 
@@ -107,11 +107,11 @@ static bool prepare(struct device *d)
 	d->rank = dist_get_rank(d->group);
 	d->rows = TOYMODEL_ROWS / size;
 	d->batch = toymodel_batch(SEED, 0);
+	toymodel_init(&d->alone, 0);
+	toymodel_init(&d->replica, (uint64_t)d->rank);
 	if (d->rank == 0)
 		d->parts = calloc(size, sizeof *d->parts);
-	return toymodel_init(&d->alone, 0) &&
-	       toymodel_init(&d->replica, (uint64_t)d->rank) &&
-	       (d->parts || d->rank != 0);
+	return d->parts || d->rank != 0;
 }
 
 int tutorial_data_parallel_rank(void *arg)
@@ -140,8 +140,6 @@ int tutorial_data_parallel_rank(void *arg)
 				agree;
 	}
 	status = rank_leave(d.group, doing, error) || !agree;
-	toymodel_release(&d.alone);
-	toymodel_release(&d.replica);
 	free(d.parts);
 	return status;
 }

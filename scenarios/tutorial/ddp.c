@@ -10,8 +10,8 @@
 
 #include "lockstep/ddp.h"
 #include "scenarios/rank.h"
-#include "scenarios/tutorial/nn/toymodel.h"
 #include "scenarios/tutorial/replicas.h"
+#include "scenarios/tutorial/toymodel.h"
 
 #define STEPS 50
 #define RATE  0.1F
@@ -27,10 +27,10 @@ static enum dist_error train(struct dist_group *group, struct toymodel *model,
 	for (int step = 0; !error && step < STEPS; step++) {
 		double loss = toymodel_train(model, &batch);
 
-		error = replicas_average(ddp, &model->network);
+		error = replicas_average(ddp);
 		if (error)
 			break;
-		network_step(&model->network, RATE, 0);
+		toymodel_step(model, RATE);
 		error = dist_all_reduce(group,
 					dist_tensor(&loss, 1, DIST_FLOAT64),
 					DIST_AVG, NULL);
@@ -42,24 +42,21 @@ static enum dist_error train(struct dist_group *group, struct toymodel *model,
 
 int tutorial_ddp_rank(void *arg)
 {
-	enum dist_error error = DIST_ERR_NO_MEMORY;
+	enum dist_error error;
 	struct dist_group *group;
 	struct dist_ddp *ddp = NULL;
 	struct toymodel model;
 	bool same = false;
-	int status;
 
 	(void)arg;
 	if (rank_join(&group))
 		return 1;
-	if (toymodel_init(&model, (size_t)dist_get_rank(group)))
-		error = replicas_new(group, &model.network, &ddp);
+	toymodel_init(&model, (size_t)dist_get_rank(group));
+	error = replicas_new(group, &model, &ddp);
 	if (!error)
 		error = train(group, &model, ddp);
 	if (!error)
-		error = replicas_check(group, &model.network, &same);
+		error = replicas_check(group, &model, &same);
 	dist_ddp_free(ddp);
-	status = rank_leave(group, "tutorial_ddp", error) || !same;
-	toymodel_release(&model);
-	return status;
+	return rank_leave(group, "tutorial_ddp", error) || !same;
 }

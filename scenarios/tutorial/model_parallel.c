@@ -15,8 +15,7 @@
 #include "scenarios/arguments.h"
 #include "scenarios/rank.h"
 #include "scenarios/tutorial/device.h"
-#include "scenarios/tutorial/nn/layers.h"
-#include "scenarios/tutorial/nn/toymodel.h"
+#include "scenarios/tutorial/toymodel.h"
 
 #define STEPS 5
 #define RATE  0.1F
@@ -42,72 +41,60 @@ struct device {
 	struct dist_work *sent[TOYMODEL_ROWS]; /* one a split, or NULL */
 };
 
-/* What a split is of the batch's tensors: its inputs, what passes between the
- * devices, and the gradient of that. */
-struct split {
-	float *inputs;
-	struct dist_tensor hidden;
-	struct dist_tensor d_hidden;
-};
-
-static struct split split(struct device *d, int index)
+static struct rows rows_of(const struct device *d, int split)
 {
-	size_t row = (size_t)index * d->rows, first = row * TOYMODEL_HIDDEN;
-	size_t numel = d->rows * TOYMODEL_HIDDEN;
+	return (struct rows){(size_t)split * d->rows, d->rows};
+}
 
-	return (struct split){
-		d->batch.inputs + row * TOYMODEL_INPUTS,
-		dist_tensor(d->model.hidden + first, numel, DIST_FLOAT32),
-		dist_tensor(d->model.d_hidden + first, numel, DIST_FLOAT32)};
+/* What passes between the devices of these rows, or the gradient of that. */
+static struct dist_tensor passed(float *hidden, struct rows rows)
+{
+	return dist_tensor(hidden + rows.first * TOYMODEL_HIDDEN,
+			   rows.num * TOYMODEL_HIDDEN, DIST_FLOAT32);
 }
 
 /* net1 and ReLU; the result is on its way when this returns. */
-static enum dist_error forward_net1(struct device *d, int index)
+static enum dist_error forward_net1(struct device *d, int split)
 {
-	struct split s = split(d, index);
+	struct rows rows = rows_of(d, split);
 	enum dist_error error;
 
-	linear_forward(&d->model.network.layers[TOYMODEL_NET1], s.inputs,
-		       d->rows, s.hidden.data);
-	relu_forward(s.hidden.data, s.hidden.numel);
+	toymodel_forward1(&d->model, d->batch.inputs, rows);
 	error = device_spend(d->group, LAYER_NS * (double)d->rows, "net1");
 	return error ? error
-		     : dist_isend(d->group, s.hidden, 1, 0, &d->sent[index]);
+		     : dist_isend(d->group, passed(d->model.hidden, rows), 1, 0,
+				  &d->sent[split]);
 }
 
-static enum dist_error backward_net1(struct device *d, int index)
+static enum dist_error backward_net1(struct device *d, int split)
 {
-	struct split s = split(d, index);
-	enum dist_error error = dist_recv(d->group, s.d_hidden, 1, 0);
+	struct rows rows = rows_of(d, split);
+	enum dist_error error =
+		dist_recv(d->group, passed(d->model.d_hidden, rows), 1, 0);
 
 	if (error)
 		return error;
-	relu_backward(s.hidden.data, s.d_hidden.data, s.hidden.numel);
-	linear_backward(&d->model.network.layers[TOYMODEL_NET1], s.inputs,
-			s.d_hidden.data, d->rows, NULL);
+	toymodel_backward1(&d->model, d->batch.inputs, rows, NULL);
 	return device_spend(d->group, 2 * LAYER_NS * (double)d->rows,
 			    "net1 backward");
 }
 
 /* net2, the loss, and back; adds what the split gives to the loss. */
-static enum dist_error train_net2(struct device *d, int index, double *loss)
+static enum dist_error train_net2(struct device *d, int split, double *loss)
 {
-	const struct layer *net2 = &d->model.network.layers[TOYMODEL_NET2];
-	size_t first = (size_t)index * d->rows * TOYMODEL_OUTPUTS;
-	struct split s = split(d, index);
-	enum dist_error error = dist_recv(d->group, s.hidden, 0, 0);
+	struct rows rows = rows_of(d, split);
+	enum dist_error error =
+		dist_recv(d->group, passed(d->model.hidden, rows), 0, 0);
 
 	if (error)
 		return error;
-	linear_forward(net2, s.hidden.data, d->rows, d->model.outputs);
-	*loss += mse_loss(d->model.outputs, d->batch.labels + first,
-			  d->rows * TOYMODEL_OUTPUTS,
-			  TOYMODEL_ROWS * TOYMODEL_OUTPUTS, d->model.d_outputs);
-	linear_backward(net2, s.hidden.data, d->model.d_outputs, d->rows,
-			s.d_hidden.data);
+	toymodel_forward2(&d->model, rows);
+	*loss += toymodel_loss(&d->model, d->batch.labels, rows, TOYMODEL_ROWS);
+	toymodel_backward2(&d->model, rows);
 	error = device_spend(d->group, 3 * LAYER_NS * (double)d->rows, "net2");
 	return error ? error
-		     : dist_isend(d->group, s.d_hidden, 0, 0, &d->sent[index]);
+		     : dist_isend(d->group, passed(d->model.d_hidden, rows), 0,
+				  0, &d->sent[split]);
 }
 
 static enum dist_error finish_sends(struct device *d)
@@ -131,7 +118,7 @@ static enum dist_error train(struct device *d, double *loss)
 	enum dist_error end, error = DIST_OK;
 
 	*loss = 0;
-	network_zero_grads(&d->model.network);
+	toymodel_zero_grads(&d->model);
 	for (int i = 0; rank == 0 && !error && i < d->splits; i++)
 		error = forward_net1(d, i);
 	for (int i = 0; rank == 0 && !error && i < d->splits; i++)
@@ -139,7 +126,7 @@ static enum dist_error train(struct device *d, double *loss)
 	for (int i = 0; rank == 1 && !error && i < d->splits; i++)
 		error = train_net2(d, i, loss);
 	end = finish_sends(d);
-	network_step(&d->model.network, RATE, 0);
+	toymodel_step(&d->model, RATE);
 	return error ? error : end;
 }
 
@@ -170,19 +157,15 @@ static int rank_main(void *arg)
 {
 	const struct options *options = arg;
 	struct device d = {.splits = options->splits};
-	enum dist_error error = DIST_ERR_NO_MEMORY;
+	enum dist_error error;
 	bool agree = true;
-	int status;
 
 	if (rank_join(&d.group))
 		return 1;
-	if (toymodel_init(&d.model, SEED) && toymodel_init(&d.alone, SEED))
-		error = run(&d, options->time, &agree);
-	status =
-		rank_leave(d.group, "tutorial_model_parallel", error) || !agree;
-	toymodel_release(&d.model);
-	toymodel_release(&d.alone);
-	return status;
+	toymodel_init(&d.model, SEED);
+	toymodel_init(&d.alone, SEED);
+	error = run(&d, options->time, &agree);
+	return rank_leave(d.group, "tutorial_model_parallel", error) || !agree;
 }
 
 static const struct option options_table[] = {

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "scenarios/tutorial/nn/random.h"
+#include "scenarios/tutorial/random.h"
 
 /* R. Durstenfeld, "Algorithm 235: Random permutation", CACM 7(7), 1964. */
 void partition_shuffle(size_t *index, size_t num, uint64_t seed, uint64_t epoch)

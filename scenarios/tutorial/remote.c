@@ -95,13 +95,3 @@ int remote_rank(const struct remote_plan *plan, void *context)
 	end = dist_rpc_shutdown(remote.rpc, !error);
 	return rank_leave(remote.group, plan->tutorial, error ? error : end);
 }
-
-int remote_model_rank(const struct remote_plan *plan, void *context,
-		      struct toymodel *model, uint64_t seed)
-{
-	int status =
-		toymodel_init(model, seed) ? remote_rank(plan, context) : 1;
-
-	toymodel_release(model);
-	return status;
-}

@@ -6,7 +6,6 @@
 #define LOCKSTEP_TUTORIAL_REMOTE_H
 
 #include "lockstep/rpc.h"
-#include "scenarios/tutorial/nn/toymodel.h"
 
 #define REMOTE_FUNCTIONS 8 /* at most */
 
@@ -31,11 +30,6 @@ struct remote_plan {
 
 /* remote_rank runs the plan on this rank. Returns the status of the rank. */
 int remote_rank(const struct remote_plan *plan, void *context);
-
-/* remote_model_rank does so with a model, which is part of the context, drawn
- * by seed. */
-int remote_model_rank(const struct remote_plan *plan, void *context,
-		      struct toymodel *model, uint64_t seed);
 
 /* remote_call is dist_rpc_sync; value may be NULL. */
 DIST_MUST_CHECK enum dist_error remote_call(const struct remote *remote, int to,

@@ -5,43 +5,43 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum dist_error replicas_new(struct dist_group *group, struct network *network,
+#define PARAMETERS (2 * TOYMODEL_LAYERS) /* a weight and a bias each */
+
+enum dist_error replicas_new(struct dist_group *group, struct toymodel *model,
 			     struct dist_ddp **ddp)
 {
-	struct dist_ddp_parameter params[2 * NETWORK_MAX_LAYERS];
+	struct dist_ddp_parameter params[PARAMETERS];
 
-	for (size_t i = 0; i < network->num_layers; i++) {
-		struct layer *layer = &network->layers[i];
-		size_t numel = layer->inputs * layer->outputs;
+	for (int i = 0; i < TOYMODEL_LAYERS; i++) {
+		struct layer layer = toymodel_layer(model, i);
+		size_t numel = layer.inputs * layer.outputs;
 
 		params[2 * i] = (struct dist_ddp_parameter){
 			"weight",
-			dist_tensor(layer->weight, numel, DIST_FLOAT32),
-			dist_tensor(layer->weight_grad, numel, DIST_FLOAT32)};
-		numel = layer->outputs;
+			dist_tensor(layer.weight, numel, DIST_FLOAT32),
+			dist_tensor(layer.weight_grad, numel, DIST_FLOAT32)};
+		numel = layer.outputs;
 		params[2 * i + 1] = (struct dist_ddp_parameter){
-			"bias", dist_tensor(layer->bias, numel, DIST_FLOAT32),
-			dist_tensor(layer->bias_grad, numel, DIST_FLOAT32)};
+			"bias", dist_tensor(layer.bias, numel, DIST_FLOAT32),
+			dist_tensor(layer.bias_grad, numel, DIST_FLOAT32)};
 	}
-	return dist_ddp_new(group, params, 2 * network->num_layers, NULL, ddp);
+	return dist_ddp_new(group, params, PARAMETERS, NULL, ddp);
 }
 
-enum dist_error replicas_average(struct dist_ddp *ddp,
-				 const struct network *network)
+enum dist_error replicas_average(struct dist_ddp *ddp)
 {
 	enum dist_error error = DIST_OK;
 
-	for (size_t i = 2 * network->num_layers; !error && i-- > 0;)
+	for (size_t i = PARAMETERS; !error && i-- > 0;)
 		error = dist_ddp_gradient_ready(ddp, i);
 	return error ? error : dist_ddp_finish(ddp);
 }
 
 enum dist_error replicas_check(struct dist_group *group,
-			       const struct network *network, bool *same)
+			       const struct toymodel *model, bool *same)
 {
-	int64_t mine =
-		(int64_t)dist__hash_bytes(DIST__HASH_BEGIN, network->params,
-					  network->numel * sizeof(float));
+	int64_t mine = (int64_t)dist__hash_bytes(
+		DIST__HASH_BEGIN, model->params, sizeof model->params);
 	int r, differs = 0, size = dist_get_world_size(group);
 	int64_t *all = calloc((size_t)size, sizeof *all);
 	enum dist_error error;

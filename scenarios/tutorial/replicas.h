@@ -5,18 +5,17 @@
 #include <stdbool.h>
 
 #include "lockstep/ddp.h"
-#include "scenarios/tutorial/nn/network.h"
+#include "scenarios/tutorial/toymodel.h"
 
-/* replicas_new gives the network, with a ddp object over all its parameters,
+/* replicas_new gives the model, with a ddp object over all its parameters,
  * rank 0's values on every rank. Errors: dist_ddp_new's. */
 DIST_MUST_CHECK enum dist_error replicas_new(struct dist_group *group,
-					     struct network *network,
+					     struct toymodel *model,
 					     struct dist_ddp **ddp);
 
 /* replicas_average averages the gradients over the ranks, once backward is
  * through. Errors: dist_ddp_gradient_ready's and dist_ddp_finish's. */
-DIST_MUST_CHECK enum dist_error replicas_average(struct dist_ddp *ddp,
-						 const struct network *network);
+DIST_MUST_CHECK enum dist_error replicas_average(struct dist_ddp *ddp);
 
 /*
  * replicas_check tells every rank whether the parameters of all of them are the
@@ -24,7 +23,7 @@ DIST_MUST_CHECK enum dist_error replicas_average(struct dist_ddp *ddp,
  * Errors: any group error.
  */
 DIST_MUST_CHECK enum dist_error replicas_check(struct dist_group *group,
-					       const struct network *network,
+					       const struct toymodel *model,
 					       bool *same);
 
 #endif

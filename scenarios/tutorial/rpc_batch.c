@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenarios/tutorial/nn/toymodel.h"
 #include "scenarios/tutorial/remote.h"
+#include "scenarios/tutorial/toymodel.h"
 
 #define STEPS    50
 #define RATE     0.1F
@@ -27,11 +27,6 @@ struct batch_server {
 	int requests, updates; /* so far */
 };
 
-static size_t size_of(const struct batch_server *s)
-{
-	return s->model.network.numel * sizeof(float);
-}
-
 /* Adds the gradients of a call, which will wait; returns how many calls then
  * wait that are all those of a step, and moves them to all. */
 static int collect(struct batch_server *s, struct dist_rpc_call *call,
@@ -39,8 +34,8 @@ static int collect(struct batch_server *s, struct dist_rpc_call *call,
 {
 	const float *gradients = dist_rpc_call_input(call).data;
 
-	for (size_t i = 0; i < s->model.network.numel; i++)
-		s->model.network.grads[i] += gradients[i] / (float)s->trainers;
+	for (size_t i = 0; i < TOYMODEL_NUMEL; i++)
+		s->model.grads[i] += gradients[i] / (float)s->trainers;
 	s->waiting[s->num_waiting++] = call;
 	s->requests++;
 	if (s->num_waiting < s->trainers)
@@ -48,8 +43,8 @@ static int collect(struct batch_server *s, struct dist_rpc_call *call,
 	memcpy(all, s->waiting, sizeof s->waiting);
 	s->num_waiting = 0;
 	s->updates++;
-	network_step(&s->model.network, RATE, 0);
-	network_zero_grads(&s->model.network);
+	toymodel_step(&s->model, RATE);
+	toymodel_zero_grads(&s->model);
 	return s->trainers;
 }
 
@@ -65,8 +60,8 @@ static void update_and_fetch(void *context, struct dist_rpc_call *call)
 	n = collect(s, call, all);
 	pthread_mutex_unlock(&s->mutex);
 	for (int i = 0; i < n; i++) {
-		(void)dist_rpc_call_reply(all[i], s->model.network.params,
-					  size_of(s));
+		(void)dist_rpc_call_reply(all[i], s->model.params,
+					  sizeof s->model.params);
 		dist_rpc_call_end(all[i]);
 	}
 }
@@ -84,10 +79,11 @@ static enum dist_error train(const struct remote *remote,
 				    toymodel_train(&s->model, &batch));
 		if (!error)
 			error = remote_call(remote, 0, "update_and_fetch",
-					    s->model.network.grads, size_of(s),
-					    &value);
+					    s->model.grads,
+					    sizeof s->model.grads, &value);
 		if (!error)
-			memcpy(s->model.network.params, value.data, size_of(s));
+			memcpy(s->model.params, value.data,
+			       sizeof s->model.params);
 		dist_rpc_bytes_free(&value);
 	}
 	return error;
@@ -125,5 +121,6 @@ int tutorial_rpc_batch_rank(void *arg)
 	struct batch_server s = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 	(void)arg;
-	return remote_model_rank(&plan, &s, &s.model, SEED);
+	toymodel_init(&s.model, SEED);
+	return remote_rank(&plan, &s);
 }

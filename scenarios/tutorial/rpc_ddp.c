@@ -1,8 +1,8 @@
 /*
  * tutorial_rpc_ddp - "Combining Distributed DataParallel with Distributed RPC
  * Framework": an embedding table too large for the trainers lies on rank 0 and
- * is looked up and trained by remote calls; the dense layer behind it is on
- * every trainer, and ddp averages its gradients.
+ * is looked up and trained by remote calls; the ToyModel behind it is on every
+ * trainer, and ddp averages its gradients.
  */
 #include "scenarios/scenario.h"
 
@@ -11,18 +11,16 @@
 #include <string.h>
 
 #include "lockstep/ddp.h"
-#include "scenarios/tutorial/nn/layers.h"
-#include "scenarios/tutorial/nn/random.h"
+#include "scenarios/tutorial/random.h"
 #include "scenarios/tutorial/remote.h"
 #include "scenarios/tutorial/replicas.h"
 
 #define EMBEDDINGS 100
-#define DIM        16
-#define CLASSES    8
+#define DIM        TOYMODEL_INPUTS
 #define ROWS       10 /* of a batch: bags */
 #define BAG        4  /* embeddings that are summed up for a row */
 #define STEPS      50
-#define RATE       0.5F
+#define RATE       0.1F
 #define SEED       1234
 
 /* The table, on the server. */
@@ -41,10 +39,10 @@ struct lookup {
 
 /* What a trainer has. */
 struct trainer {
-	struct network dense;
+	struct toymodel dense;
 	struct dist_ddp *ddp;
 	struct lookup lookup;
-	size_t labels[ROWS];
+	struct toymodel_batch batch; /* of which the labels count */
 };
 
 /* ---- functions of the server ----------------------------------------------
@@ -101,22 +99,19 @@ static void fill(struct table *table)
 /* ---- trainers ---------------------------------------------------------------
  */
 
-/* Forward and backward of the dense layer; returns the loss. */
+/* Forward and backward of the dense layers; returns the loss. */
 static double train_dense(struct trainer *t, const float *embedded)
 {
-	float scores[ROWS][CLASSES], d_scores[ROWS][CLASSES];
-	double loss = 0;
+	const struct rows all = {0, ROWS};
+	double loss;
 
-	network_zero_grads(&t->dense);
-	linear_forward(&t->dense.layers[0], embedded, ROWS, scores[0]);
-	for (int r = 0; r < ROWS; r++) {
-		log_softmax(scores[r], CLASSES);
-		loss += nll_loss(scores[r], CLASSES, t->labels[r], 1.0F / ROWS,
-				 d_scores[r]);
-	}
-	linear_backward(&t->dense.layers[0], embedded, d_scores[0], ROWS,
-			t->lookup.gradients[0]);
-	return loss / ROWS;
+	toymodel_zero_grads(&t->dense);
+	toymodel_forward1(&t->dense, embedded, all);
+	toymodel_forward2(&t->dense, all);
+	loss = toymodel_loss(&t->dense, t->batch.labels, all, ROWS);
+	toymodel_backward2(&t->dense, all);
+	toymodel_backward1(&t->dense, embedded, all, t->lookup.gradients[0]);
+	return loss;
 }
 
 static enum dist_error train_step(const struct remote *remote,
@@ -134,10 +129,10 @@ static enum dist_error train_step(const struct remote *remote,
 	}
 	dist_rpc_bytes_free(&embedded);
 	if (!error)
-		error = replicas_average(t->ddp, &t->dense);
+		error = replicas_average(t->ddp);
 	if (error)
 		return error;
-	network_step(&t->dense, RATE, 0);
+	toymodel_step(&t->dense, RATE);
 	error = dist_barrier(remote->others, NULL);
 	if (!error && remote->rank == 1)
 		error = remote_call(remote, 0, "step", NULL, 0, NULL);
@@ -146,28 +141,25 @@ static enum dist_error train_step(const struct remote *remote,
 
 static enum dist_error train(const struct remote *remote, struct trainer *t)
 {
-	static const struct layer_shape shape = {DIM, CLASSES};
-	enum dist_error error = DIST_ERR_NO_MEMORY;
+	const uint64_t rank = (uint64_t)remote->rank;
+	struct random_stream stream = random_stream(SEED, rank);
+	enum dist_error error;
 	bool same;
-	struct random_stream stream =
-		random_stream(SEED, (uint64_t)remote->rank);
 
-	/* The batch of a trainer: bags of embeddings, and which class each is
-	 * of. */
-	for (int r = 0; r < ROWS; r++) {
+	/* The batch of a trainer: bags of embeddings, and what each is to
+	 * give. */
+	for (int r = 0; r < ROWS; r++)
 		for (int b = 0; b < BAG; b++)
 			t->lookup.index[r][b] =
 				(int32_t)random_below(&stream, EMBEDDINGS);
-		t->labels[r] = random_below(&stream, CLASSES);
-	}
-	if (network_init(&t->dense, &shape, 1, SEED))
-		error = replicas_new(remote->others, &t->dense, &t->ddp);
+	t->batch = toymodel_batch(SEED, rank);
+	toymodel_init(&t->dense, SEED);
+	error = replicas_new(remote->others, &t->dense, &t->ddp);
 	for (int i = 0; !error && i < STEPS; i++)
 		error = train_step(remote, t, i);
 	if (!error)
 		error = replicas_check(remote->others, &t->dense, &same);
 	dist_ddp_free(t->ddp);
-	network_release(&t->dense);
 	return error;
 }
 

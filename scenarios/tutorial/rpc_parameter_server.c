@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "scenarios/tutorial/nn/toymodel.h"
 #include "scenarios/tutorial/remote.h"
+#include "scenarios/tutorial/toymodel.h"
 
 #define STEPS 50
 #define RATE  0.1F
@@ -24,11 +24,6 @@ struct parameters {
 	struct dist_rref *rref; /* to a copy of the parameters */
 	int trainers;
 };
-
-static size_t size_of(const struct parameters *p)
-{
-	return p->model.network.numel * sizeof(float);
-}
 
 /* ---- functions of the server -------------------------------------------- */
 
@@ -50,8 +45,8 @@ static void push(void *context, struct dist_rpc_call *call)
 	const float *gradients = dist_rpc_call_input(call).data;
 
 	pthread_mutex_lock(&p->mutex);
-	for (size_t i = 0; i < p->model.network.numel; i++)
-		p->model.network.grads[i] += gradients[i] / (float)p->trainers;
+	for (size_t i = 0; i < TOYMODEL_NUMEL; i++)
+		p->model.grads[i] += gradients[i] / (float)p->trainers;
 	pthread_mutex_unlock(&p->mutex);
 }
 
@@ -61,12 +56,12 @@ static void step(void *context, struct dist_rpc_call *call)
 	struct parameters *p = context;
 	struct dist_rpc_bytes value;
 
-	network_step(&p->model.network, RATE, 0);
-	network_zero_grads(&p->model.network);
+	toymodel_step(&p->model, RATE);
+	toymodel_zero_grads(&p->model);
 	if (dist_rref_local_value(p->rref, &value))
 		dist_rpc_call_fail(call, "the model is not here");
 	else
-		memcpy(value.data, p->model.network.params, size_of(p));
+		memcpy(value.data, p->model.params, sizeof p->model.params);
 }
 
 /* ---- the ranks ------------------------------------------------------------
@@ -94,10 +89,10 @@ static enum dist_error train_step(const struct remote *remote,
 	double loss = 0;
 
 	if (!error) {
-		memcpy(p->model.network.params, value.data, size_of(p));
+		memcpy(p->model.params, value.data, sizeof p->model.params);
 		loss = toymodel_train(&p->model, batch);
-		error = remote_call(remote, 0, "push", p->model.network.grads,
-				    size_of(p), NULL);
+		error = remote_call(remote, 0, "push", p->model.grads,
+				    sizeof p->model.grads, NULL);
 	}
 	dist_rpc_bytes_free(&value);
 	if (!error)
@@ -125,8 +120,8 @@ static enum dist_error run(const struct remote *remote, void *context)
 
 	p->trainers = remote->world_size - 1;
 	if (remote->rank == 0)
-		error = dist_rref_new(remote->rpc, p->model.network.params,
-				      size_of(p), &p->rref);
+		error = dist_rref_new(remote->rpc, p->model.params,
+				      sizeof p->model.params, &p->rref);
 	if (!error)
 		error = dist_barrier(remote->group, NULL);
 	if (!error && remote->rank > 0)
@@ -153,5 +148,6 @@ int tutorial_rpc_parameter_server_rank(void *arg)
 	struct parameters p = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 	(void)arg;
-	return remote_model_rank(&plan, &p, &p.model, SEED);
+	toymodel_init(&p.model, SEED);
+	return remote_rank(&plan, &p);
 }

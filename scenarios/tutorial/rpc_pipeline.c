@@ -7,14 +7,12 @@
  */
 #include "scenarios/scenario.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "scenarios/tutorial/nn/layers.h"
-#include "scenarios/tutorial/nn/toymodel.h"
 #include "scenarios/tutorial/remote.h"
+#include "scenarios/tutorial/toymodel.h"
 
 #define STEPS  5
 #define SPLITS 4
@@ -65,42 +63,46 @@ static bool fetch(struct dist_rpc_call *call, struct job *job,
 	return !error;
 }
 
+static struct rows rows_of(const struct job *job)
+{
+	return (struct rows){(size_t)job->split * ROWS, ROWS};
+}
+
 static void forward1(void *context, struct dist_rpc_call *call)
 {
 	struct stage *s = context;
-	const struct job *job = dist_rpc_call_input(call).data;
-	float *hidden = s->model.hidden + job->split * ROWS * TOYMODEL_HIDDEN;
+	struct rows rows = rows_of(dist_rpc_call_input(call).data);
 
-	linear_forward(&s->model.network.layers[TOYMODEL_NET1],
-		       s->batch.inputs + job->split * ROWS * TOYMODEL_INPUTS,
-		       ROWS, hidden);
-	relu_forward(hidden, ROWS * TOYMODEL_HIDDEN);
-	(void)dist_rpc_call_reply(call, hidden,
-				  ROWS * TOYMODEL_HIDDEN * sizeof *hidden);
+	toymodel_forward1(&s->model, s->batch.inputs, rows);
+	(void)dist_rpc_call_reply(
+		call, s->model.hidden + rows.first * TOYMODEL_HIDDEN,
+		sizeof(float[ROWS * TOYMODEL_HIDDEN]));
 }
 
 static void train2(void *context, struct dist_rpc_call *call)
 {
 	struct stage *s = context;
-	const struct layer *net2 = &s->model.network.layers[TOYMODEL_NET2];
-	float outputs[ROWS * TOYMODEL_OUTPUTS],
-		d_outputs[ROWS * TOYMODEL_OUTPUTS];
 	struct dist_rpc_bytes hidden = {NULL, 0};
 	struct result result;
+	struct rows rows;
 	struct job job;
 
 	if (!fetch(call, &job, &hidden))
 		return;
-	linear_forward(net2, hidden.data, ROWS, outputs);
-	result.loss = mse_loss(
-		outputs, s->batch.labels + job.split * ROWS * TOYMODEL_OUTPUTS,
-		ROWS * TOYMODEL_OUTPUTS, TOYMODEL_ROWS * TOYMODEL_OUTPUTS,
-		d_outputs);
-	pthread_mutex_lock(&s->mutex);
-	linear_backward(net2, hidden.data, d_outputs, ROWS, result.d_hidden);
-	pthread_mutex_unlock(&s->mutex);
-	(void)dist_rpc_call_reply(call, &result, sizeof result);
+	rows = rows_of(&job);
+	memcpy(s->model.hidden + rows.first * TOYMODEL_HIDDEN, hidden.data,
+	       sizeof result.d_hidden);
 	dist_rpc_bytes_free(&hidden);
+	toymodel_forward2(&s->model, rows);
+	result.loss =
+		toymodel_loss(&s->model, s->batch.labels, rows, TOYMODEL_ROWS);
+	pthread_mutex_lock(&s->mutex);
+	toymodel_backward2(&s->model, rows);
+	pthread_mutex_unlock(&s->mutex);
+	memcpy(result.d_hidden,
+	       s->model.d_hidden + rows.first * TOYMODEL_HIDDEN,
+	       sizeof result.d_hidden);
+	(void)dist_rpc_call_reply(call, &result, sizeof result);
 }
 
 /* Replies the loss. */
@@ -108,18 +110,18 @@ static void backward1(void *context, struct dist_rpc_call *call)
 {
 	struct stage *s = context;
 	struct dist_rpc_bytes value = {NULL, 0};
-	struct result *result;
+	const struct result *result;
+	struct rows rows;
 	struct job job;
 
 	if (!fetch(call, &job, &value))
 		return;
 	result = value.data;
-	relu_backward(s->model.hidden + job.split * ROWS * TOYMODEL_HIDDEN,
-		      result->d_hidden, ROWS * TOYMODEL_HIDDEN);
+	rows = rows_of(&job);
+	memcpy(s->model.d_hidden + rows.first * TOYMODEL_HIDDEN,
+	       result->d_hidden, sizeof result->d_hidden);
 	pthread_mutex_lock(&s->mutex);
-	linear_backward(&s->model.network.layers[TOYMODEL_NET1],
-			s->batch.inputs + job.split * ROWS * TOYMODEL_INPUTS,
-			result->d_hidden, ROWS, NULL);
+	toymodel_backward1(&s->model, s->batch.inputs, rows, NULL);
 	pthread_mutex_unlock(&s->mutex);
 	(void)dist_rpc_call_reply(call, &result->loss, sizeof result->loss);
 	dist_rpc_bytes_free(&value);
@@ -130,8 +132,8 @@ static void step(void *context, struct dist_rpc_call *call)
 	struct stage *s = context;
 
 	(void)call;
-	network_step(&s->model.network, RATE, 0);
-	network_zero_grads(&s->model.network);
+	toymodel_step(&s->model, RATE);
+	toymodel_zero_grads(&s->model);
 }
 
 /* ---- the master ------------------------------------------------------------
@@ -205,16 +207,12 @@ static enum dist_error train_step(const struct remote *remote, double *loss)
 static enum dist_error drive(const struct remote *remote, struct stage *s)
 {
 	enum dist_error error = DIST_OK;
-	double loss, alone;
+	double loss;
 
 	for (int i = 0; !error && i < STEPS; i++) {
 		error = train_step(remote, &loss);
-		if (error)
-			break;
-		alone = toymodel_train(&s->model, &s->batch);
-		network_step(&s->model.network, RATE, 0);
-		printf("step %d: loss %.3f, %s on one device\n", i, loss,
-		       fabs(loss - alone) < 1e-5 ? "as" : "unlike");
+		if (!error)
+			toymodel_agrees(&s->model, &s->batch, RATE, i, loss);
 	}
 	return error;
 }
@@ -242,5 +240,6 @@ int tutorial_rpc_pipeline_rank(void *arg)
 
 	(void)arg;
 	s.batch = toymodel_batch(SEED, 0);
-	return remote_model_rank(&plan, &s, &s.model, SEED);
+	toymodel_init(&s.model, SEED);
+	return remote_rank(&plan, &s);
 }

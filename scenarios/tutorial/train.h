@@ -1,40 +1,43 @@
 /*
- * train.h - synchronous stochastic gradient descent of the ConvNet on digits,
+ * train.h - synchronous stochastic gradient descent of the ToyModel on samples,
  * "Writing Distributed Applications with PyTorch", Distributed Training.
  */
 #ifndef LOCKSTEP_TUTORIAL_TRAIN_H
 #define LOCKSTEP_TUTORIAL_TRAIN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "lockstep/dist.h"
-#include "scenarios/tutorial/digits.h"
-#include "scenarios/tutorial/nn/convnet.h"
+#include "scenarios/tutorial/toymodel.h"
 
-/* What the tutorial trains with. */
-#define TRAIN_RATE     0.01F
-#define TRAIN_MOMENTUM 0.5F
-#define TRAIN_SEED     1234
+#define TRAIN_SAMPLES 640
+
+/* What there is to learn: random rows, and what another ToyModel makes of
+ * them. */
+struct samples {
+	float inputs[TRAIN_SAMPLES * TOYMODEL_INPUTS];
+	float labels[TRAIN_SAMPLES * TOYMODEL_OUTPUTS];
+};
+
+void samples_draw(struct samples *samples);
 
 struct train {
-	const struct digits *digits;
+	const struct samples *samples;
+	size_t num;   /* of the samples, 1 or more */
 	size_t batch; /* samples of a step, over all ranks; 1 or more */
-	bool dropout;
 	double flops; /* FLOP/s of a device, for the clock of a simulation */
 };
 
 /*
- * train_epoch trains the network once on all digits, in the order of the
- * epoch, and stores their mean loss in *loss, the same on every rank.
+ * train_epoch trains the model once on all samples, in the order of the epoch,
+ * and stores their mean loss in *loss, the same on every rank.
  *
- * Every step's batch is dealt out to the ranks, and dropout is drawn sample by
- * sample: so any number of ranks computes the same, up to the order of
- * additions. Errors: any group error.
+ * Every step's batch is dealt out to the ranks: so any number of them computes
+ * the same, up to the order of additions. Errors: any group error.
  */
 DIST_MUST_CHECK enum dist_error train_epoch(struct dist_group *group,
 					    const struct train *train,
-					    struct convnet *net, int epoch,
+					    struct toymodel *model, int epoch,
 					    double *loss);
 
 #endif

@@ -2,8 +2,8 @@
  * random.h - seeded pseudo-random numbers: the same on every machine, so that
  * ranks that share a seed agree without a message.
  */
-#ifndef LOCKSTEP_TUTORIAL_NN_RANDOM_H
-#define LOCKSTEP_TUTORIAL_NN_RANDOM_H
+#ifndef LOCKSTEP_TUTORIAL_RANDOM_H
+#define LOCKSTEP_TUTORIAL_RANDOM_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "scenarios/tutorial/nn/random.h"
+#include "scenarios/tutorial/random.h"
 #include "base/random.h"
 
 struct random_stream random_stream(uint64_t seed, uint64_t index)
