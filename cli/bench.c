@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <math.h>
 
-#include "base/data.h"
 #include "base/refuse.h"
 #include "cli/check_writable.h"
 #include "cli/machine_platform.h"
@@ -28,7 +27,6 @@
 #include "scenarios/sweep.h"
 #include "base/rows.h"
 #include "base/spelling.h"
-#include "sim/platform/platform.h"
 #include "worlds/worlds.h"
 #include "coll/profile.h"
 #include "model/validation/interval.h"
@@ -69,12 +67,9 @@ static enum dist_error bench_interval_make(struct bench_interval *interval,
 
 		error = intervals_find(&intervals, &of, NULL,
 				       &interval->ranges[r]);
-		/* Links do not launch, nor say that a message is ready; of
-		 * what NCCL stands for nothing was measured. */
+		/* Of what NCCL stands for nothing was measured. */
 		if (strcmp(tally->library, "nccl") == 0 &&
-		    (library_is_stand_in(gpu) ||
-		     (sweep->collective == COLLECTIVE_SENDRECV &&
-		      !sweep->exchange_ns)))
+		    library_is_stand_in(gpu))
 			interval->ranges[r].factor = NAN;
 	}
 	dist__tsv_release(&intervals.tsv);
@@ -211,14 +206,8 @@ struct command_line {
 	int uncalibrated;
 	struct machine_platform room; /* of the machine */
 	char calibration[256];        /* what it knows of the library */
-	struct exchange {
-		struct dist__profile profile;
-		struct fabric fabric;
-		int ranks;
-		char path[4096]; /* of platform, from which fabric borrows; */
-		struct dist__platform *platform; /* NULL: it is a machine's */
-	} exchange; /* sendrecv, if sweep.exchange_ns */
 	const char *profile;
+	struct dist__profile known; /* what it names, of a machine */
 	const char *algorithm;
 	char *spelled_out; /* the algorithm, with its collective */
 	const char *fidelity;
@@ -347,85 +336,13 @@ static const char *read_algorithm(struct command_line *line, int collective,
 
 #define BY_LINKS "sends and receives go by the links alone"
 
-static enum dist_error estimate_exchange(const struct exchange *exchange,
-					 size_t bytes, double *ns,
-					 struct dist_message *message)
-{
-	const struct library_call call = {.op = DIST__SEND,
-					  .numel = bytes,
-					  .element_bytes = 1,
-					  .ranks = exchange->ranks};
-	struct library_estimate estimate;
-	enum dist_error error =
-		library_estimate(&exchange->profile, &exchange->fabric, &call,
-				 &estimate, message);
-
-	*ns = error ? 0 : library_time_ns(&estimate);
-	return error;
-}
-
-static int64_t exchange_ns(const void *library, size_t bytes)
-{
-	struct dist_message ignored;
-	double ns;
-
-	(void)estimate_exchange(library, bytes, &ns, &ignored);
-	return llround(ns);
-}
-
-/* A library that knows what all ranks' sends to the next take is asked for
- * that, instead of the links, where these are the machine's own. */
-static void find_exchange(struct command_line *line)
-{
-	struct exchange *exchange = &line->exchange;
-	struct dist_message ignored;
-	double ns;
-
-	exchange->ranks = line->ranks;
-	if (*line->links || line->topology ||
-	    machine_platform_fabric(&line->room, line->ranks, &exchange->fabric,
-				    &ignored) ||
-	    estimate_exchange(exchange, 1, &ns, &ignored))
-		return;
-	line->sweep.exchange_ns = exchange_ns;
-	line->sweep.library = exchange;
-}
-
-/* The same of a platform, and of the library that it has by default. */
-static void find_exchange_on(struct command_line *line,
-			     const struct dist_launch_options *options)
-{
-	struct exchange *exchange = &line->exchange;
-	const char *profile =
-		dist__variable_or(options->profile, "LOCKSTEP_PROFILE");
-	const char *name =
-		dist__variable_or(options->platform, "LOCKSTEP_PLATFORM");
-	struct dist_message ignored;
-	double ns;
-
-	exchange->ranks = options->world_size;
-	if (*line->links || line->machine || exchange->ranks < 2 || !profile ||
-	    !name ||
-	    dist__data_find("platforms", name, ".xml", exchange->path,
-			    sizeof exchange->path, &ignored) ||
-	    dist__profile_find(&exchange->profile, profile, &ignored) ||
-	    dist__platform_look(exchange->path, exchange->ranks,
-				&exchange->platform, &ignored) ||
-	    dist__platform_fabric(exchange->platform, NULL, exchange->ranks,
-				  &exchange->fabric) ||
-	    estimate_exchange(exchange, 1, &ns, &ignored))
-		return;
-	line->sweep.exchange_ns = exchange_ns;
-	line->sweep.library = exchange;
-}
-
 /* A machine is simulated, whatever else says where to run. */
 static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 				    const struct dist__link_overrides *links,
 				    struct dist_message *message)
 {
 	struct machine_platform *room = &line->room;
-	struct dist__profile *profile = &line->exchange.profile;
+	struct dist__profile *profile = &line->known;
 	enum dist__fidelity fidelity;
 	enum dist_error error;
 
@@ -464,9 +381,7 @@ static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 					 &fidelity, message);
 	if (!error)
 		error = machine_platform_allows(room, fidelity, message);
-	if (!error && is_p2p)
-		find_exchange(line);
-	if (!error && is_p2p && !line->sweep.exchange_ns) {
+	if (!error && is_p2p && !library_has_transfers(profile)) {
 		snprintf(line->calibration, sizeof line->calibration,
 			 "none, " BY_LINKS);
 		if (line->uncalibrated)
@@ -534,8 +449,6 @@ static int launch(struct command_line *line, struct sweep *sweep)
 			      "-r: expected a rank below the number of ranks");
 	if (sweep->collective == COLLECTIVE_SENDRECV && options.world_size == 1)
 		return refuse("bench", "sendrecv: expected 2 ranks or more");
-	if (sweep->collective == COLLECTIVE_SENDRECV && is_simulated(line))
-		find_exchange_on(line, &options);
 	return dist_launch(&options, sweep_rank, sweep);
 }
 
@@ -757,13 +670,12 @@ int command_bench(int argc, const char **argv)
 	int status;
 
 	sweep_init(&line.sweep);
-	dist__profile_init(&line.exchange.profile);
+	dist__profile_init(&line.known);
 	if (!arguments_parse(&manual_bench, &argc, argv, &line, &status))
 		return status;
 	status = bench(&line, argv[1]);
 	machine_platform_close(&line.room);
-	dist__platform_close(line.exchange.platform);
-	dist__profile_release(&line.exchange.profile);
+	dist__profile_release(&line.known);
 	free(line.spelled_out);
 	return status;
 }

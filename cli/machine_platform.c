@@ -132,9 +132,9 @@ enum dist_error machine_platform_allows(const struct machine_platform *platform,
 			    "by a closed form nobody shares its links");
 }
 
-enum dist_error machine_platform_fabric(const struct machine_platform *platform,
-					int ranks, struct fabric *fabric,
-					struct dist_message *message)
+static enum dist_error find_fabric(const struct machine_platform *platform,
+				   int ranks, struct fabric *fabric,
+				   struct dist_message *message)
 {
 	return machine_fabric(&platform->machine, transport_of(platform),
 			      count_nodes(platform, ranks),
@@ -149,7 +149,7 @@ void machine_platform_calibration(struct machine_platform *platform,
 	struct dist_message ignored;
 	struct fabric fabric;
 
-	if (machine_platform_fabric(platform, ranks, &fabric, &ignored))
+	if (find_fabric(platform, ranks, &fabric, &ignored))
 		fabric = (struct fabric){.gpu = ""};
 	platform->may_guess =
 		library_calibration_say(profile, &fabric, text, size);

@@ -42,12 +42,6 @@ void machine_platform_rewire(struct machine_platform *platform,
  * NVIDIA's and AMD's GPUs; NULL: the built-in one. */
 const char *machine_platform_library(const struct machine_platform *platform);
 
-/* machine_platform_fabric stores the fabric of so many ranks, which borrows
- * from platform. Errors: as machine_fabric. */
-DIST_MUST_CHECK enum dist_error
-machine_platform_fabric(const struct machine_platform *platform, int ranks,
-			struct fabric *fabric, struct dist_message *message);
-
 /* machine_platform_calibration describes the calibration of the profile's
  * library for so many ranks, like library_calibration_describe, or says that
  * there is none. If there is one, unknown rates do not make a platform of so

@@ -165,16 +165,9 @@ static enum dist_error sendrecv(const struct call *call)
 {
 	int next = (call->rank + 1) % call->world_size;
 	int previous = (call->rank + call->world_size - 1) % call->world_size;
-	const struct sweep *job = call->job;
 	struct dist_work *work;
 	enum dist_error error, received;
 
-	if (job->exchange_ns)
-		return dist_compute(
-			call->group,
-			job->exchange_ns(job->library,
-					 call_bytes(call, call->list[0].numel)),
-			"sendrecv");
 	error = dist_irecv(call->group, call->other, previous, 0, &work);
 	if (error)
 		return error;

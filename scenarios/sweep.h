@@ -62,10 +62,6 @@ struct sweep {
 
 	enum dist_dtype dtype;
 	enum dist_reduce_op op;
-	/* Simulated ranks: how long a sendrecv of so many bytes takes, by
-	 * library; NULL: they send and receive. */
-	int64_t (*exchange_ns)(const void *library, size_t bytes);
-	const void *library;
 	FILE *out;  /* rank 0 prints the table here; NULL: no table */
 	FILE *rows; /* rank 0 writes every struct sweep_row here; NULL: none */
 };

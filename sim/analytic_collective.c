@@ -1,5 +1,6 @@
 #include "sim/analytic_collective.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "model/library/library.h"
 #include "sim/actor.h"
 #include "sim/forecast.h"
+#include "sim/platform/state.h"
 #include "sim/progress.h"
 
 /* What the ranks have in common. */
@@ -15,6 +17,13 @@ struct shared {
 	struct shared *next;
 	int key;
 	void *memory;
+};
+
+/* What sends of so many bytes take; before the route's latency. */
+struct price {
+	bool known;
+	size_t bytes;
+	struct dist__sim_send send;
 };
 
 struct dist__sim_analytic {
@@ -27,9 +36,11 @@ struct dist__sim_analytic {
 	int awaited;    /* those of them that run */
 	int *stand_ins; /* NULL: all do; owned */
 	bool measured;
-	struct fabric fabric; /* then */
-	bool lost;            /* a rank has left */
-	double end_s;         /* of the last complete round */
+	struct fabric fabric;   /* then */
+	double latency_factor;  /* the network's */
+	struct price prices[2]; /* inside nodes, between them */
+	bool lost;              /* a rank has left */
+	double end_s;           /* of the last complete round */
 	struct dist__sim_round *first, *last;
 	struct shared *shared;
 
@@ -55,6 +66,9 @@ enum dist_error dist__sim_analytic_measure(struct dist__sim_analytic *meeting)
 					      meeting->ranks, meeting->size,
 					      &meeting->fabric);
 	meeting->measured = !error;
+	meeting->latency_factor =
+		dist__graph_read_factors(meeting->world->platform->graph)
+			.latency_factor;
 	meeting->sitting.world = meeting->world;
 	meeting->sitting.fabric = &meeting->fabric;
 	meeting->sitting.ranks = meeting->ranks;
@@ -161,6 +175,68 @@ dist__sim_analytic_of(struct dist__sim_rank *rank,
 		     m->joined != rank->joined))
 		m = m->next;
 	return m ? m : meeting_new(rank, members);
+}
+
+/* ---- sends -------------------------------------------------------------- */
+
+static struct price price_of(const struct dist__sim_analytic *meeting,
+			     bool leaves, size_t bytes)
+{
+	struct fabric fabric = meeting->fabric;
+	struct library_call call = {.op = DIST__SEND,
+				    .numel = bytes,
+				    .element_bytes = 1,
+				    .ranks = meeting->size};
+	const struct library_transfers one = {.card_share = leaves};
+	struct price price = {.known = true, .bytes = bytes};
+	struct library_estimate estimate;
+	struct dist_message message;
+
+	if (!leaves && !fabric_is_one(&fabric)) {
+		fabric.nodes = 1;
+		call.ranks = fabric.node_ranks;
+	}
+	if (library_estimate(&meeting->world->profile, &fabric, &call,
+			     &estimate, &message)) {
+		dist__sim_break(meeting->world, message.text);
+		return price;
+	}
+	price.send = (struct dist__sim_send){
+		(estimate.start_ns + estimate.latency_ns) * 1e-9,
+		estimate.transfer_ns * 1e-9,
+		leaves ? library_transfers_load(&fabric, &call, &estimate, &one)
+				 .remote
+		       : 1};
+	return price;
+}
+
+struct dist__sim_send dist__sim_analytic_send(struct dist__sim_rank *rank,
+					      const struct dist__message *m)
+{
+	struct dist__sim_world *world = rank->world;
+	struct dist__sim_analytic *meeting =
+		world->has_rounds ? dist__sim_analytic_of(rank, m->members)
+				  : NULL;
+	const int *nodes = world->nodes;
+	struct dist__sim_send send = {0};
+	double latency_s = 0;
+	struct price *price;
+	bool leaves;
+
+	if (!meeting || !meeting->measured)
+		return send;
+	leaves = !fabric_is_one(&meeting->fabric) &&
+		 (!nodes || nodes[rank->rank] != nodes[m->peer]);
+	price = &meeting->prices[leaves];
+	if (!price->known || price->bytes != m->bytes)
+		*price = price_of(meeting, leaves, m->bytes);
+	send = price->send;
+	(void)dist__engine_way(dist__platform_seat(world->platform, rank->rank),
+			       dist__platform_seat(world->platform, m->peer),
+			       NULL, 0, &latency_s);
+	send.start_s =
+		fmax(0, send.start_s - latency_s * meeting->latency_factor);
+	return send;
 }
 
 /* ---- rounds ------------------------------------------------------------ */

@@ -53,6 +53,11 @@ dist__sim_analytic_of(struct dist__sim_rank *rank,
  * before the first collective that takes time. Errors: NO_MEMORY. */
 enum dist_error dist__sim_analytic_measure(struct dist__sim_analytic *meeting);
 
+/* dist__sim_analytic_send returns what the profile's library takes for this
+ * message of rank; zeros where its sends have no price of their own. */
+struct dist__sim_send dist__sim_analytic_send(struct dist__sim_rank *rank,
+					      const struct dist__message *m);
+
 /* dist__sim_come enters the calling actor's rank, `self` in the group, for op,
  * and returns the round with a reference for it; NULL: no memory. Never blocks.
  * A round that can no longer complete has an error. */

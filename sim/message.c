@@ -104,21 +104,37 @@ void dist__sim_message_come(struct dist__request *message, bool well)
 	(void)dist__sim_block(world);
 }
 
+static void set_out(void *arg)
+{
+	struct dist__request *message = arg;
+	const struct dist__platform *platform = message->rank->world->platform;
+	struct dist__engine_transfer load = {
+		.from = dist__platform_seat(platform, message->rank->rank),
+		.to = dist__platform_seat(platform, message->peer),
+		.bytes = (uint64_t)message->load_bytes,
+	};
+
+	if (message->send.transfer_s > 0) {
+		load.bytes =
+			(uint64_t)(message->load_bytes * message->send.load);
+		load.most_Bps = (double)load.bytes / message->send.transfer_s;
+	}
+	dist__engine->carry(&load, carry_on, message);
+}
+
 static void carry(struct dist__request *message)
 {
 	struct dist__sim_world *world = message->rank->world;
-	const struct dist__engine_transfer load = {
-		.from = dist__platform_seat(world->platform,
-					    message->rank->rank),
-		.to = dist__platform_seat(world->platform, message->peer),
-		.bytes = (uint64_t)message->load_bytes,
-	};
 
 	message->carried = true;
 	dist__sim_unblock(world);
 	if (world->queues && dist__sim_queues_send(world->queues, message))
 		return;
-	dist__engine->carry(&load, carry_on, message);
+	if (message->send.start_s > 0)
+		dist__engine->at(dist__engine->now_s() + message->send.start_s,
+				 set_out, message);
+	else
+		set_out(message);
 }
 
 /* Of one sender, to one addressee, of one tag: what arrives as sent. */

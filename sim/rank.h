@@ -86,6 +86,14 @@ struct dist__sim_channel {
 	struct dist__sim_queue queue;
 };
 
+/* A message of the program by a library that prices it, on links of its own;
+ * zeros: by the links alone. */
+struct dist__sim_send {
+	double start_s;    /* until the first byte comes */
+	double transfer_s; /* all bytes, at least */
+	double load;       /* bytes on the links for each of its own */
+};
+
 /* One end of a message of a collective (then it has a channel) or of the
  * program: a send or a receive. */
 struct dist__request {
@@ -119,6 +127,7 @@ struct dist__request {
 	const struct dist__members *members; /* of a receive from any source */
 	int *source;                    /* the same: the sender goes there */
 	int64_t there_ns;               /* when it arrived */
+	struct dist__sim_send send;     /* what the library takes for it */
 	struct dist__engine_gate *gate; /* of the actor that waits; or NULL */
 	bool eager;                     /* a buffered message */
 	bool carried;                   /* an actor is moving it */

@@ -229,6 +229,8 @@ static enum dist_error post(struct dist__sim_rank *rank,
 	r = channel || by_message ? describe(rank, m, is_send) : NULL;
 	if (!r)
 		return DIST_ERR_NO_MEMORY;
+	if (is_send && m->tag >= 0 && m->tag <= DIST_TAG_MAX)
+		r->send = dist__sim_analytic_send(rank, m);
 	dist__sim_note_post(rank, m, is_send);
 	if (by_message)
 		dist__sim_message_post(r, m);

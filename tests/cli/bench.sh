@@ -109,6 +109,21 @@ expect 0 bench sendrecv --backend sim --platform "$scratch/two.xml" \
 paste "$scratch/machine" <(grep -v '^#' "$scratch/out") |
 	awk '{ if ($6 < 10 || $8 > 25 || $6 / $17 > 1.01 || $17 / $6 > 1.01)
 			exit 1 }' || fail "other sends on the platform of a machine"
+# So it does behind other switches; a card of a tenth of the rate takes ten times
+# as long, and a slow processor no longer.
+expect 0 bench sendrecv --machine dgx-a100 --world-size 16 -b 1K -e 64M -f 65536 \
+	--topology fat-tree:1x2,taper=1
+grep -v '^#' "$scratch/out" >"$scratch/switches"
+expect 0 platform new --machine dgx-a100 --nodes 2 --slow node0:0.5 \
+	--degrade node1.nic7:0.1 -o "$scratch/worn.xml"
+expect 0 bench sendrecv --backend sim --platform "$scratch/worn.xml" \
+	--world-size 16 -b 1K -e 64M -f 65536
+paste "$scratch/machine" "$scratch/switches" <(grep -v '^#' "$scratch/out") |
+	awk '{ first[NR] = $6; slow[NR] = $28
+			if ($6 / $17 > 1.01 || $17 / $6 > 1.01) exit 1 }
+		END { times = (slow[2] - slow[1]) / (first[2] - first[1])
+			if (times < 9.5 || times > 10.5) exit 1 }' ||
+	fail "sends by links alone, or by none"
 
 # Every legal type and operation, whose results are known; of a reduce-scatter,
 # which has the same ones, every type once and every operation once.

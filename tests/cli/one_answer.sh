@@ -71,8 +71,7 @@ expect_out '^# calibration from 8 ranks on: calibrated on .*nccl-aws-p5-1x8.*; f
 expect 0 "${step[@]}" --uncalibrated
 expect_out "^# calibration .*none, the library's profile alone"
 
-# Collectives without an algorithm obey it too, and all that send to the next;
-# messages by other links do not, and it is said.
+# Collectives without an algorithm obey it too, and all that send to the next.
 for collective in alltoall gather scatter sendrecv; do
 	once=("$collective" --machine aws-p5:efa --world-size 16 -b 64M -e 64M)
 	expect 0 bench "${once[@]}"
@@ -81,10 +80,6 @@ for collective in alltoall gather scatter sendrecv; do
 	cmp -s <(grep -v '^#' "$scratch/with") <(grep -v '^#' "$scratch/out") &&
 		fail "$collective: the same without calibration"
 done
-expect 0 bench sendrecv --machine aws-p5:efa --world-size 16 -b 64M -e 64M \
-	--inter-bandwidth x2
-expect_out '^# Calibration +: none, sends and receives go by the links alone'
-expect_out '^# Interval +: not known'
 expect 0 bench all_reduce --machine aws-p5:efa --world-size 16 -b 1M -e 1M
 cp "$scratch/out" "$scratch/with"
 
