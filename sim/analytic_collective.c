@@ -223,7 +223,8 @@ struct dist__sim_send dist__sim_analytic_send(struct dist__sim_rank *rank,
 	struct price *price;
 	bool leaves;
 
-	if (!meeting || !meeting->measured)
+	if (!meeting || !meeting->measured ||
+	    !library_has_transfers(&world->profile))
 		return send;
 	leaves = !fabric_is_one(&meeting->fabric) &&
 		 (!nodes || nodes[rank->rank] != nodes[m->peer]);
