@@ -81,9 +81,7 @@ void plot_title(const char *what, const struct dist__trace *trace, char *title,
 	}
 }
 
-/* Where the scripts are: among the data that the user points at, else among
- * ours, or beside them in the source tree. */
-static void find_script(const char *script, char *path, size_t size)
+void plot_find(const char *script, char *path, size_t size)
 {
 	char name[256];
 
@@ -190,7 +188,7 @@ int plot_draw(const char *command, const char *script, const char *input,
 			strerror(errno));
 		return status;
 	}
-	find_script(script, path, sizeof path);
+	plot_find(script, path, sizeof path);
 	append_variable(program, sizeof program, "input", input);
 	append_variable(program, sizeof program, "output", "/dev/stdout");
 	append_variable(program, sizeof program, "format", format_of(output));

@@ -16,6 +16,10 @@
 int plot_draw(const char *command, const char *script, const char *input,
 	      const char *output, const char *title);
 
+/* plot_find stores in path where a file of plots/ is: among the data that the
+ * user points at, else among ours, or beside them in the source tree. */
+void plot_find(const char *script, char *path, size_t size);
+
 /* plot_check returns OK if the suffix of picture, the value of option, is
  * known, else USAGE after a message. Call it before anything is written. */
 int plot_check(const char *command, const char *option, const char *picture);

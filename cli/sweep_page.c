@@ -121,53 +121,19 @@ static enum dist_error html_picture(struct dist__output *out, const char *path,
 /* More rows than a person reads; points.tsv has all of them. */
 #define ROWS_MOST 1000
 
-/* The whole page; a table or a figure that is wider than it scrolls by itself,
- * and its shaded edge says so. */
-static const char style[] =
-	":root{color-scheme:light dark;--ink:#222;--paper:#fff;--soft:#666;"
-	"--line:#ddd;--shade:#f5f5f4;--edge:#0003;--blend:darken}\n"
-	"@media(prefers-color-scheme:dark){:root{--ink:#ddd;--paper:#181818;"
-	"--soft:#999;--line:#3a3a3a;--shade:#222;--edge:#fff4;"
-	"--blend:lighten}"
-	"img{filter:invert(.906) hue-rotate(180deg)}}\n"
-	"body{margin:0;background:var(--paper);color:var(--ink);"
-	"font:16px/1.55 system-ui,sans-serif}\n"
-	"main{max-width:75rem;margin:0 auto;padding:2rem 1.25rem 4rem}\n"
-	"h1{font-size:1.75rem;line-height:1.25;margin:0 0 .75rem}\n"
-	"h2{font-size:1.2rem;margin:2.75rem 0 .75rem;padding-bottom:.3rem;"
-	"border-bottom:1px solid var(--line)}\n"
-	"p{max-width:42rem}.soft,figcaption{color:var(--soft)}\n"
-	"figure{margin:1.5rem 0 2rem;max-width:60rem}"
-	"img{width:100%;min-width:48rem;height:auto;display:block;"
-	"mix-blend-mode:var(--blend)}"
-	"\nfigcaption{font-size:.9rem}\n"
-	".table,.figure{overflow:auto;background:"
-	"linear-gradient(90deg,var(--paper) 50%,transparent) local,"
-	"linear-gradient(270deg,var(--paper) 50%,transparent) local 100%,"
-	"linear-gradient(90deg,var(--edge),transparent) scroll,"
-	"linear-gradient(270deg,var(--edge),transparent) scroll 100%;"
-	"background-repeat:no-repeat;"
-	"background-size:3rem 100%,3rem 100%,.7rem 100%,.7rem 100%}\n"
-	".table{max-height:36rem}.whole{max-height:none}\n"
-	"summary{cursor:pointer;color:var(--soft)}\n"
-	"table{border-collapse:collapse;font-size:.875rem;"
-	"font-variant-numeric:tabular-nums}\n"
-	"th,td{padding:.25rem .9rem .25rem 0;text-align:left;"
-	"vertical-align:top;border-bottom:1px solid var(--line)}\n"
-	"thead th{position:sticky;top:0;background:var(--paper);"
-	"line-height:1.3;vertical-align:bottom}\n"
-	"td.n,th.n{text-align:right}td.n{white-space:nowrap}\n"
-	"@media(max-width:40rem){table{font-size:.6875rem}"
-	"th,td{padding-right:.3rem}img{min-width:40rem}}\n"
-	"pre{background:var(--shade);padding:.9rem 1rem;overflow:auto;"
-	"font-size:.85rem;line-height:1.45;white-space:pre-wrap;"
-	"overflow-wrap:anywhere}\n";
-
-static void head(struct dist__output *out, const struct answers *answers)
+static enum dist_error head(struct dist__output *out,
+			    const struct answers *answers,
+			    struct dist_message *message)
 {
 	const struct study *study = answers->study;
 	size_t impossible = answers_num_impossible(answers);
+	char path[PATH_SIZE], *style;
+	enum dist_error error;
 
+	plot_find("report.css", path, sizeof path);
+	error = read_text(path, &style, message);
+	if (error)
+		return error;
 	dist__output_text(out,
 			  "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
 			  "<meta charset=\"utf-8\"/>\n"
@@ -176,6 +142,7 @@ static void head(struct dist__output *out, const struct answers *answers)
 	html_element(out, "title", study->title);
 	dist__output_text(out, "\n<style>\n");
 	dist__output_text(out, style);
+	free(style);
 	dist__output_text(out, "</style>\n</head>\n<body>\n<main>\n");
 	html_element(out, "h1", study->title);
 	dist__output_text(out, "\n");
@@ -191,6 +158,7 @@ static void head(struct dist__output *out, const struct answers *answers)
 				   "the column impossible says why. They are "
 				   "never best.</p>\n",
 				   impossible);
+	return DIST_OK;
 }
 
 /* ---- tables ----------------------------------------------------------- */
@@ -480,9 +448,10 @@ static enum dist_error write_page(const struct drawing *drawing,
 	error = dist__output_open(path, &out, message);
 	if (error)
 		return error;
-	head(out, drawing->answers);
+	error = head(out, drawing->answers, message);
 	best_points(out, drawing->answers);
-	error = figures(out, drawing, message);
+	if (!error)
+		error = figures(out, drawing, message);
 	all_points(out, drawing->answers);
 	if (!error)
 		error = conditions(out, drawing->answers);
