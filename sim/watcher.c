@@ -24,6 +24,7 @@
 #endif
 
 #include "base/clock.h"
+#include "base/guardian.h"
 #include "check/cause.h"
 #include "check/record.h"
 #include "lockstep/dist.h"
@@ -416,13 +417,15 @@ static bool make_watch(struct job *job)
 }
 
 static _Noreturn void simulate(int (*start)(void *arg), void *arg,
-			       pid_t watcher, const sigset_t *mask)
+			       struct dist__guardian *guardian, pid_t watcher,
+			       const sigset_t *mask)
 {
 #ifdef __linux__
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
 	if (getppid() != watcher)
 		_exit(DIST_EXIT_INTERNAL); /* it died before we could notice */
+	dist__guardian_leave(guardian);
 	(void)sigprocmask(SIG_SETMASK, mask, NULL);
 	exit(start(arg));
 }
@@ -430,22 +433,26 @@ static _Noreturn void simulate(int (*start)(void *arg), void *arg,
 int dist__sim_watch_run(int (*start)(void *arg), void *arg, int64_t patience_ns)
 {
 	struct job job = {.patience_ns = patience_ns};
+	struct dist__guardian guardian;
 	sigset_t set = awaited(), before;
 	pid_t watcher = getpid();
 	int status;
 
 	if (!make_watch(&job))
 		return complain("make memory to watch a simulation");
+	if (!dist__guardian_start(&guardian))
+		return complain("start a process");
 	(void)signal(SIGCHLD, SIG_DFL); /* ignored, it would not come */
 	(void)sigprocmask(SIG_BLOCK, &set, &before);
 	fflush(NULL);
 	job.child = fork();
 	if (job.child == 0)
-		simulate(start, arg, watcher, &before);
+		simulate(start, arg, &guardian, watcher, &before);
 	if (job.child < 0)
 		status = complain("start a process");
 	else
 		status = watch(&job);
+	dist__guardian_stop(&guardian);
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 	if (job.board)
 		(void)munmap(job.board, job.bytes);

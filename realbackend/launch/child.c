@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "realbackend/launch/guardian.h"
+#include "base/guardian.h"
 #include "realbackend/launch/python_notes.h"
 #include "realbackend/launch/signals.h"
 #include "realbackend/wire/socket.h"

@@ -29,7 +29,7 @@ struct dist__plumbing {
 	const struct dist__job_spec *spec;
 	const struct dist__streams *streams;
 	struct dist__signals *signals; /* the launcher's: not for children */
-	const struct dist__guardian *guardian;
+	struct dist__guardian *guardian;
 	struct dist__seat seat;
 	int store_fd; /* for rank 0; -1: rank 0 is elsewhere */
 	int board_fd;

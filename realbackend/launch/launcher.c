@@ -12,7 +12,7 @@
 #include "base/progress.h"
 #include "realbackend/launch/agent.h"
 #include "realbackend/launch/child.h"
-#include "realbackend/launch/guardian.h"
+#include "base/guardian.h"
 #include "realbackend/launch/leader.h"
 #include "realbackend/launch/python_notes.h"
 #include "realbackend/launch/status_request.h"

@@ -42,7 +42,7 @@
  * rank has made a call for LOCKSTEP_PATIENCE seconds (default 5; 0: never) and
  * all records prove that they disagree, or that none can ever move, they are
  * ended as if one had failed. If the caller is killed, the kernel kills the
- * ranks (Linux), and a guardian process kills their process groups.
+ * ranks (Linux), and a guardian process what they started (base/guardian.h).
  *
  * Returns one of enum dist_exit: OK; FAILED (a rank returned non-zero, with no
  * verdict); MISMATCH, DEADLOCK, TIMEOUT, RANK_LOST, RENDEZVOUS (verdicts; the

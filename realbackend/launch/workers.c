@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "realbackend/launch/board.h"
-#include "realbackend/launch/guardian.h"
+#include "base/guardian.h"
 #include "base/clock.h"
 #include "realbackend/wire/memory_file.h"
 

@@ -6,6 +6,9 @@
 #
 # In every other run the ranks do not listen to SIGTERM: those that have met
 # must notice by themselves. In half of the runs they take their time to meet.
+#
+# And the command is killed: what a rank started ends, too, in a session of its
+# own or not.
 . tests/cli/support.bash
 
 kills=${KILLS:-20} ranks=4 limit=2000000 # microseconds
@@ -124,4 +127,35 @@ done
 echo "$early deaths before all had met; survivors: $own told an error, the" \
 	"slowest after $((slowest_own / 1000)) ms, $ended were ended;" \
 	"the slowest job was gone after $((slowest / 1000)) ms"
+
+# Not gone, and not only waited for by nobody.
+runs() {
+	local state
+	read -r _ _ state _ 2>/dev/null <"/proc/$1/stat" && [ "$state" != Z ]
+}
+
+program parent <<-END
+	setsid sh -c 'echo \$\$ >"$scratch/stray"; exec sleep 600' &
+	exec sleep 600
+END
+for world in tcp 'sim --platform star-8'; do
+	rm -f "$scratch/stray"
+	# shellcheck disable=SC2086 # words
+	"$LOCKSTEP" run --backend $world "$scratch/parent" </dev/null &
+	launcher=$!
+	wait_for [ -s "$scratch/stray" ] || fail "$world: nobody started"
+	stray=$(<"$scratch/stray")
+	kill -9 $launcher
+	wait $launcher 2>/dev/null
+	now
+	until=$((now + 10 * limit))
+	while runs "$stray" && [ "$now" -lt $until ]; do
+		pause
+		now
+	done
+	! runs "$stray" || {
+		fail "$world: process $stray outlives the command"
+		kill -9 "$stray"
+	}
+done
 finish

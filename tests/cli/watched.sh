@@ -108,6 +108,9 @@ expect_err 'rank lost: rank 1 was killed by signal 11'
 expect_err 'it was in crash at tests/programs/endings\.c:[0-9]+'
 jq -e '.sites[0] | .function == "crash" and .role == "culprit"' \
 	"$scratch/json" >/dev/null || fail "a real rank: no site in the JSON"
+# Before it joins, too.
+expect 13 run --nproc-per-node 3 "$program" segv init 1
+expect_err 'it was in err at tests/support/misbehave\.c:[0-9]+'
 expect 13 run --nproc-per-node 3 "$wrong" aborts
 expect_err 'it was in two_steps at tests/programs/endings\.c:[0-9]+'
 
@@ -145,7 +148,7 @@ rm -f "$scratch/json"
 "$LOCKSTEP" run "${simulate[@]}" --patience 60 --json "$scratch/json" \
 	"$program" endless call 1 >/dev/null 2>"$scratch/err" </dev/null &
 # shellcheck disable=SC2317 # by wait_for
-has_child() { child=$(pgrep -P "$1"); }
+has_child() { child=$(pgrep -x -P "$1" misbehave); }
 wait_for has_child $!
 kill -SEGV "$child" || fail "no one process simulates: $child"
 status=0
