@@ -124,6 +124,18 @@ static void map_slot(struct mapped *mapped, int rank)
 					&mapped->world_size);
 }
 
+/* A rank may crash before it joins, but what it started in turn is no rank.
+ * Python's own handlers say more of its ranks. */
+static __attribute__((constructor)) void watch_for_crash(void)
+{
+	if (number_of("LOCKSTEP_LAUNCHER") != (int)getppid() ||
+	    dist__variable("LOCKSTEP_NOTES"))
+		return;
+	map_slot(&started, number_of("RANK"));
+	if (started.slot)
+		dist__crash_watch(started.slot);
+}
+
 /* This rank's slot there, if it has come to the world that it was started for.
  */
 static struct check_slot *find_slot(const struct dist__environment *e)
@@ -434,7 +446,6 @@ static enum dist_error attach(const struct dist_init_options *options,
 	fill_place(place, keep, &e, options->backend);
 	place->watched = watched;
 	place->slot = own = slot ? slot : &keep->slot;
-	/* Python's own handlers say more of its ranks. */
 	if (slot && !dist__variable("LOCKSTEP_NOTES"))
 		dist__crash_watch(slot);
 	keep->transport = place->transport;
