@@ -150,16 +150,16 @@ static bool disagree_in_group(const struct check_board *board,
 
 /* ---- parts of an all-to-all -------------------------------------------- */
 
-/* The call of group that the rank's parts are of; NULL: they are of none. */
+/* The call of group that parts of the rank are of; NULL: they are of none. */
 static const struct check_call *call_of_parts(const struct check_slot *slot,
+					      const struct check_parts *parts,
 					      const struct check_group *group)
 {
-	const struct check_call *call =
-		check_call_find(slot, slot->parts.number);
+	const struct check_call *call = check_call_find(slot, parts->number);
 
 	return call && call->group_id == group->id &&
 			       call->leader == group->leader &&
-			       slot->parts.count == group->num_members
+			       parts->count == group->num_members
 		       ? call
 		       : NULL;
 }
@@ -182,37 +182,57 @@ static void note_common(struct check_disagreement *found, uint32_t a,
 		found->common = NO_RANK;
 }
 
-/* Looks at what rank a sends to rank b. */
-static void compare_parts(const struct check_board *board,
-			  const struct check_group *group, uint32_t a,
-			  uint32_t b, struct check_disagreement *found)
+/* Looks at what rank a sends to rank b by these parts of theirs. */
+static void compare_parts(struct check_disagreement *found, uint32_t a,
+			  const struct check_call *sends,
+			  const struct check_parts *from, uint32_t b,
+			  const struct check_call *awaits,
+			  const struct check_parts *to)
 {
-	const struct check_slot *from = &board->slots[a],
-				*to = &board->slots[b];
-	const struct check_call *sends = call_of_parts(from, group);
-	const struct check_call *awaits = call_of_parts(to, group);
 	uint32_t sent, wanted;
 
 	if (!sends || !awaits || !check_same_collective(sends, awaits))
 		return;
-	sent = from->parts.in[to->parts.rank];
-	wanted = to->parts.out[from->parts.rank];
+	sent = from->in[to->rank];
+	wanted = to->out[from->rank];
 	if (sent == wanted)
 		return;
-	if (found->pair) {
-		found->other_pairs++;
-		note_common(found, a, b);
-	} else {
-		*found = (struct check_disagreement){.group = group,
+	if (!found->pair) {
+		*found = (struct check_disagreement){.group = found->group,
 						     .a = sends,
 						     .b = awaits,
 						     .rank_a = a,
 						     .rank_b = b,
 						     .pair = true,
+						     .sends = from,
+						     .awaits = to,
 						     .sent = sent,
 						     .wanted = wanted,
 						     .common = -1};
+	} else if (check_same_collective(sends, found->a)) {
+		found->other_pairs++;
+		note_common(found, a, b);
 	}
+}
+
+/* The same of their last two all-to-alls: one that was not hit by a wrong
+ * length may have gone on to the next. */
+static void compare_pair(const struct check_board *board, uint32_t a,
+			 uint32_t b, struct check_disagreement *found)
+{
+	const struct check_slot *from = &board->slots[a],
+				*to = &board->slots[b];
+	const struct check_parts *sent[] = {&from->parts_before, &from->parts};
+	const struct check_parts *wanted[] = {&to->parts_before, &to->parts};
+
+	for (int i = 0; i < 2; i++)
+		for (int j = 0; j < 2; j++)
+			compare_parts(
+				found, a,
+				call_of_parts(from, sent[i], found->group),
+				sent[i], b,
+				call_of_parts(to, wanted[j], found->group),
+				wanted[j]);
 }
 
 static bool disagree_in_parts(const struct check_board *board,
@@ -221,12 +241,11 @@ static bool disagree_in_parts(const struct check_board *board,
 {
 	uint32_t n = group->num_members;
 
-	*found = (struct check_disagreement){.group = NULL};
+	*found = (struct check_disagreement){.group = group};
 	for (uint32_t i = 0; n <= CHECK_PARTS && i < n; i++)
 		for (uint32_t j = 0; j < n; j++)
-			compare_parts(board, group,
-				      check_group_member(group, i),
-				      check_group_member(group, j), found);
+			compare_pair(board, check_group_member(group, i),
+				     check_group_member(group, j), found);
 	if (found->common < 0)
 		found->common = -1;
 	return found->pair;

@@ -21,6 +21,7 @@ struct check_disagreement {
 	uint32_t other_pairs;  /* and so many other pairs differ, too */
 	int64_t common;        /* the one rank in all pairs; -1: there is none,
 				  or there is only one pair */
+	const struct check_parts *sends, *awaits; /* of the pair's ranks */
 };
 
 /* check_disagree finds the disagreement with the earliest calls: later ones may

@@ -111,6 +111,11 @@ static bool read_head(struct check_dump *dump, const json_t *document,
 	       refuse(why, "cause.rank", "a rank of the job");
 }
 
+static bool is_out_of_place(const struct check_parts *parts)
+{
+	return parts->number && parts->rank >= parts->count;
+}
+
 static bool read_body(struct check_dump *dump, const json_t *document,
 		      char *why)
 {
@@ -124,7 +129,8 @@ static bool read_body(struct check_dump *dump, const json_t *document,
 			    slot, check_membership_at(slot, i)->group_id) !=
 		    check_membership_at(slot, i))
 			return refuse(why, "groups", "each group once");
-	if (slot->parts.number && slot->parts.rank >= slot->parts.count)
+	if (is_out_of_place(&slot->parts) ||
+	    is_out_of_place(&slot->parts_before))
 		return refuse(why, "parts", "a rank of a group, not too large");
 	if (!read_calls(dump, json_object_get(document, "calls"), why))
 		return false;

@@ -12,14 +12,19 @@
 #include "check/dump_fields.h"
 #include "check/record.h"
 
+static void mend_parts(struct check_parts *parts)
+{
+	if (parts->count > CHECK_PARTS || parts->rank >= parts->count)
+		parts->number = parts->count = 0;
+}
+
 static bool mend(struct check_slot *slot, uint32_t world_size)
 {
 	const uint32_t state = slot->state;
 	bool good;
 
-	if (slot->parts.count > CHECK_PARTS ||
-	    slot->parts.rank >= slot->parts.count)
-		slot->parts.number = slot->parts.count = 0;
+	mend_parts(&slot->parts);
+	mend_parts(&slot->parts_before);
 	/* That a rank is not known is no state that a rank may write. */
 	if (state == CHECK_RANK_UNKNOWN)
 		slot->state = CHECK_RANK_ABSENT;

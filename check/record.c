@@ -513,6 +513,9 @@ struct check_parts *check_parts_begin(struct check_slot *slot, int rank,
 {
 	struct check_parts *parts = &slot->parts;
 
+	slot->parts_before.number = 0;
+	atomic_thread_fence(memory_order_release);
+	slot->parts_before = *parts;
 	parts->number = 0;
 	parts->count = (uint32_t)count;
 	parts->rank = (uint32_t)rank;

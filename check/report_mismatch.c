@@ -137,8 +137,7 @@ static void report_pair(struct check_lines *lines,
 			const struct check_board *board,
 			const struct check_disagreement *found)
 {
-	const struct check_parts *a = &board->slots[found->rank_a].parts;
-	const struct check_parts *b = &board->slots[found->rank_b].parts;
+	const struct check_parts *a = found->sends, *b = found->awaits;
 	FILE *out;
 
 	fprintf(check_line(lines, 0),

@@ -107,3 +107,19 @@ Test(verdict_parts, of_two_wrongs_the_first_is_told)
 	board_expect(board, &board_usual, CHECK_MISMATCH, BOARD_ANY,
 		     "disagree about collective #0 of group sub", NULL);
 }
+
+Test(verdict_parts, rank_that_went_on_is_told_by_its_call_before)
+{
+	const uint64_t two[3] = {2, 2, 2}, other[3] = {2, 5, 2};
+	struct check_board *board = board_of(4);
+
+	/* Rank 1 has what it awaited. */
+	exchange(board, 3, 0, two, 3);
+	exchange(board, 1, 1, two, 3);
+	exchange(board, 0, 2, other, 3);
+	exchange(board, 1, 1, two, 3);
+	board_expect(board, &board_usual, CHECK_MISMATCH, BOARD_ANY,
+		     "rank 1 sends 2 elements to rank 0, which awaits 5,\n  in "
+		     "collective #0 of group sub\n",
+		     NULL);
+}
