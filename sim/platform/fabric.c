@@ -1,12 +1,14 @@
 /*
  * fabric.c - what joins the ranks of a group, from the platform's
- * routes: those of its first node, and from there to the next one, as if all
- * nodes were alike. What routes do not tell stands in properties of the
- * outermost zone, which `lockstep platform new` writes.
+ * routes: those of one of its first nodes, and from there to the next one, as
+ * if all nodes were alike. A worn card or link of a node does not count: the
+ * node with the fastest does. What routes do not tell stands in properties of
+ * the outermost zone, which `lockstep platform new` writes.
  */
 #include "sim/platform/state.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,25 +16,29 @@
 #include "base/refuse.h"
 #include "base/statistics.h"
 
-#define MOST_RANKS 256 /* of a node: others are not looked at */
-#define MOST_LINKS 64  /* of a route */
+#define MOST_RANKS 256  /* of a node: others are not looked at */
+#define MOST_LINKS 64   /* of a route */
+#define SAME       1e-9 /* rates that differ by less are equal */
 
 /* Of a route over two sockets, the middle one of which joins them
  * (model/cluster/write_node.c). */
 #define SOCKETS_LINKS 3
 
-/* The group's ranks on two of its nodes, and those nodes' names. */
+#define SAMPLES 3 /* nodes that are looked at, and the next one */
+
+/* The group's ranks on one of its nodes, and its name. */
 struct sample {
-	const char *here, *there;
-	uint32_t from[MOST_RANKS], to[MOST_RANKS];
-	int num_from, num_to;
+	const char *node;
+	uint32_t hosts[MOST_RANKS];
+	int num;
 };
 
 /* A link and what is known of it. */
 struct seen {
 	uint32_t link;
 	int users;      /* routes that cross it */
-	double Bps;     /* what they carry */
+	double Bps;     /* what they carry; outside: those that it holds back
+			 */
 	bool is_narrow; /* it holds some of them back */
 };
 
@@ -91,10 +97,26 @@ static enum dist_error count_nodes(const struct dist__platform *p,
 	return error;
 }
 
-static void add(uint32_t *hosts, int *num, uint32_t host)
+/* The first nodes; returns how many. */
+static int find_samples(const struct dist__platform *p, const int *ranks, int n,
+			struct sample *samples)
 {
-	if (*num < MOST_RANKS)
-		hosts[(*num)++] = host;
+	int count = 0;
+
+	for (int i = 0; i < n; i++) {
+		const struct dist__seat *seat = seat_of(p, ranks, i);
+		int k = 0;
+
+		while (k < count && strcmp(seat->node, samples[k].node) != 0)
+			k++;
+		if (k > SAMPLES)
+			continue;
+		if (k == count)
+			samples[count++].node = seat->node;
+		if (samples[k].num < MOST_RANKS)
+			samples[k].hosts[samples[k].num++] = seat->host;
+	}
+	return count;
 }
 
 /* ---- links ------------------------------------------------------------- */
@@ -119,46 +141,49 @@ static void look_inside(const struct dist__platform *p,
 			const struct sample *sample, struct seen_links *links,
 			struct fabric *fabric)
 {
-	double latency_s = 0;
+	double latency_s = 0, socket_Bps = 0, all_Bps = 0;
 
 	links->num = 0;
-	for (int i = 1; i < sample->num_from; i++) {
+	for (int i = 1; i < sample->num; i++) {
 		uint32_t route[MOST_LINKS];
 		double Bps;
 		struct seen *first;
-		size_t num = dist__platform_way(
-			p, sample->from[0], sample->from[i], route, MOST_LINKS);
+		size_t num =
+			dist__platform_way(p, sample->hosts[0],
+					   sample->hosts[i], route, MOST_LINKS);
 
 		if (!num)
 			continue;
 		if (fabric->intra == FABRIC_PCIE && num == SOCKETS_LINKS)
-			fabric->socket_Bps =
-				p->graph->links[route[1]].bandwidth_Bps;
+			socket_Bps = p->graph->links[route[1]].bandwidth_Bps;
 		first = see(links, route[0]);
-		(void)dist__graph_route(p->graph, sample->from[0],
-					sample->from[i],
+		(void)dist__graph_route(p->graph, sample->hosts[0],
+					sample->hosts[i],
 					i == 1 ? &latency_s : NULL, &Bps, NULL);
 		if (Bps > first->Bps)
 			first->Bps = Bps;
 	}
 	for (int i = 0; i < links->num; i++)
-		fabric->intra_Bps += links->seen[i].Bps;
+		all_Bps += links->seen[i].Bps;
+	if (all_Bps <= fabric->intra_Bps)
+		return;
+	fabric->intra_Bps = all_Bps;
+	fabric->socket_Bps = socket_Bps;
 	fabric->intra_latency_ns = latency_s * 1e9;
 }
 
-static size_t way_out(const struct dist__platform *p,
-		      const struct sample *sample, int i, uint32_t *route)
+static size_t way_out(const struct dist__platform *p, const struct sample *from,
+		      const struct sample *to, int i, uint32_t *route)
 {
-	assert(sample->num_to > 0);
-	return dist__platform_way(p, sample->from[i],
-				  sample->to[i % sample->num_to], route,
-				  MOST_LINKS);
+	assert(to->num > 0);
+	return dist__platform_way(p, from->hosts[i], to->hosts[i % to->num],
+				  route, MOST_LINKS);
 }
 
-/* What a route carries while all of a node are in use; its narrowest link is
- * marked. */
-static double share(const struct dist__platform *p, struct seen_links *links,
-		    const uint32_t *route, size_t num_links)
+/* Adds what a route carries while all of a node are in use to its narrowest
+ * link, which is marked. */
+static void share(const struct dist__platform *p, struct seen_links *links,
+		  const uint32_t *route, size_t num_links)
 {
 	struct seen *narrow = NULL;
 	double least = 0;
@@ -176,36 +201,42 @@ static double share(const struct dist__platform *p, struct seen_links *links,
 			least = Bps;
 		}
 	}
-	if (narrow)
+	if (narrow) {
 		narrow->is_narrow = true;
-	return least;
+		narrow->Bps += least;
+	}
 }
 
 /* All ranks of the node send to their counterparts on the next. */
 static void look_outside(const struct dist__platform *p,
-			 const struct sample *sample, struct seen_links *links,
-			 int cards_per_link, struct fabric *fabric)
+			 const struct sample *from, const struct sample *to,
+			 struct seen_links *links, int cards_per_link,
+			 struct fabric *fabric)
 {
 	uint32_t route[MOST_LINKS];
-	double total_Bps = 0, latency_s = 0;
+	double card_Bps = 0, latency_s = 0;
 	int narrow = 0;
 
 	links->num = 0;
-	for (int i = 0; i < sample->num_from; i++) {
-		size_t num_links = way_out(p, sample, i, route);
+	for (int i = 0; i < from->num; i++) {
+		size_t num_links = way_out(p, from, to, i, route);
 
 		for (size_t k = 0; k < num_links; k++)
 			see(links, route[k])->users++;
 	}
-	for (int i = 0; i < sample->num_from; i++)
-		total_Bps +=
-			share(p, links, route, way_out(p, sample, i, route));
-	for (int i = 0; i < links->num; i++)
+	for (int i = 0; i < from->num; i++)
+		share(p, links, route, way_out(p, from, to, i, route));
+	for (int i = 0; i < links->num; i++) {
 		narrow += links->seen[i].is_narrow;
-	(void)dist__graph_route(p->graph, sample->from[0], sample->to[0],
+		card_Bps = fmax(card_Bps, links->seen[i].Bps / cards_per_link);
+	}
+	if (narrow * cards_per_link * card_Bps <=
+	    fabric->cards * fabric->card_Bps * (1 + SAME))
+		return;
+	(void)dist__graph_route(p->graph, from->hosts[0], to->hosts[0],
 				&latency_s, NULL, NULL);
-	fabric->cards = narrow > 0 ? narrow * cards_per_link : 1;
-	fabric->card_Bps = total_Bps / fabric->cards;
+	fabric->cards = narrow * cards_per_link;
+	fabric->card_Bps = card_Bps;
 	fabric->inter_latency_ns = latency_s * 1e9;
 }
 
@@ -269,45 +300,36 @@ enum dist_error dist__platform_fabric(const struct dist__platform *p,
 				      const int *ranks, int n,
 				      struct fabric *fabric)
 {
-	struct sample *sample = calloc(1, sizeof *sample);
+	struct sample *samples = calloc(SAMPLES + 1, sizeof *samples);
 	struct seen_links *links = calloc(1, sizeof *links);
-	int cards_per_link = atoi(property(p, "cards_per_link"));
+	int cards_per_link = atoi(property(p, "cards_per_link")), num = 0;
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 
 	*fabric = (struct fabric){.guessed = *property(p, "guessed"),
 				  .intra_reached = *property(p, "reached"),
 				  .calibrations = p->calibrations,
 				  .num_calibrations = p->num_calibrations};
-	if (sample && links)
+	if (samples && links)
 		error = count_nodes(p, ranks, n, fabric);
 	if (!error) {
-		sample->here = seat_of(p, ranks, 0)->node;
-		for (int i = 0; i < n; i++) {
-			const struct dist__seat *seat = seat_of(p, ranks, i);
-
-			if (strcmp(seat->node, sample->here) == 0) {
-				add(sample->from, &sample->num_from,
-				    seat->host);
-				continue;
-			}
-			if (!sample->there)
-				sample->there = seat->node;
-			if (strcmp(seat->node, sample->there) == 0)
-				add(sample->to, &sample->num_to, seat->host);
-		}
+		num = find_samples(p, ranks, n, samples);
 		snprintf(fabric->gpu, sizeof fabric->gpu, "%s",
 			 property(p, "gpu"));
 		fabric->intra = intra_kind(p, fabric);
-		look_inside(p, sample, links, fabric);
+		for (int i = 0; i < num; i++)
+			look_inside(p, &samples[i], links, fabric);
 	}
 	if (!error && fabric->nodes > 1) {
 		snprintf(fabric->transport, sizeof fabric->transport, "%s",
 			 property(p, "transport"));
-		look_outside(p, sample, links,
-			     cards_per_link > 0 ? cards_per_link : 1, fabric);
+		for (int i = 0; i < num && i < SAMPLES; i++)
+			look_outside(p, &samples[i], &samples[(i + 1) % num],
+				     links,
+				     cards_per_link > 0 ? cards_per_link : 1,
+				     fabric);
 		fabric->card_nodes = atoi(property(p, "card_nodes"));
 	}
 	free(links);
-	free(sample);
+	free(samples);
 	return error;
 }

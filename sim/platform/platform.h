@@ -131,12 +131,12 @@ dist__platform_facts(const struct dist__platform *platform, size_t *n);
 /*
  * dist__platform_fabric describes what joins the n ranks (NULL: the first n of
  * the platform): the number of nodes, and of the ranks of the fullest one; rate
- * and latency inside the node of the first rank, and from there to the next
- * node. Cards are the links that limit a node's ranks when all of them send to
- * other nodes at once, times the property "cards_per_link" of the outermost
- * zone. The texts are the properties "gpu", "intra" ("nvswitch", "nvlink",
- * "pcie") and "transport". It reads a few routes, whatever n is. Errors:
- * NO_MEMORY.
+ * and latency inside one of the first nodes, and from there to the next: the
+ * fastest of them, so that no worn card or link of one counts. Cards are the
+ * links that limit a node's ranks when all of them send to other nodes at once,
+ * times the property "cards_per_link" of the outermost zone. The texts are the
+ * properties "gpu", "intra" ("nvswitch", "nvlink", "pcie") and "transport". It
+ * reads a few routes, whatever n is. Errors: NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error
 dist__platform_fabric(const struct dist__platform *platform, const int *ranks,

@@ -24,7 +24,7 @@ static void load_machine(const char *name, struct machine *machine)
 /* Writes the platform of a machine and opens it. */
 static struct dist__platform *open_written(const struct machine *machine,
 					   const char *transport, int nodes,
-					   int node_ranks)
+					   int node_ranks, const char *worn)
 {
 	struct platform_description d = {.nodes = {{.count = nodes}},
 					 .kinds = 1};
@@ -39,6 +39,9 @@ static struct dist__platform *open_written(const struct machine *machine,
 	okay_or(platform_of_machine(machine, transport, node_ranks, &d.nodes[0],
 				    &message),
 		message);
+	if (worn)
+		okay(platform_read_change("--degrade", worn, d.degraded,
+					  &d.num_degraded, &message));
 	okay_or(platform_check(&d, &message), message);
 	okay(platform_write(&d, "t", "c", out, &message));
 	cr_assert_eq(fclose(out), 0);
@@ -100,7 +103,7 @@ ParameterizedTest(struct place *place, fabric, of_a_written_machine)
 			       place->node_ranks, &wanted, &message),
 		message);
 	platform = open_written(&machine, transport, place->nodes,
-				place->node_ranks);
+				place->node_ranks, NULL);
 	okay(dist__platform_fabric(platform, NULL,
 				   place->nodes * place->node_ranks, &got));
 	dist__platform_close(platform);
@@ -162,7 +165,7 @@ Test(fabric, of_some_ranks)
 	struct fabric fabric;
 
 	load_machine("oci-a100", &machine);
-	platform = open_written(&machine, "roce", 3, 8);
+	platform = open_written(&machine, "roce", 3, 8, NULL);
 	okay(dist__platform_fabric(platform, rail, 3, &fabric));
 	cr_expect_eq(fabric.nodes, 3);
 	cr_expect_eq(fabric.node_ranks, 1);
@@ -175,6 +178,32 @@ Test(fabric, of_some_ranks)
 	cr_expect_eq(fabric.intra, FABRIC_NVSWITCH);
 	cr_expect_eq(fabric.cards, 0);
 	dist__platform_close(platform);
+}
+
+ParameterizedTestParameters(fabric, what_is_worn_does_not_count)
+{
+	static char worn[][32] = {"node0.nic0:0.1", "node1.nic0:0.1",
+				  "node0.gpu0.nvlink:0.1"};
+
+	return cr_make_param_array(char[32], worn, 3);
+}
+
+/* Whichever part is worn, a library takes the cluster to be what it was. */
+ParameterizedTest(char *worn, fabric, what_is_worn_does_not_count)
+{
+	static const int ones[] = {0, 8, 16, 24};
+	struct dist__platform *platform;
+	struct fabric fabric, rail;
+	struct machine machine;
+
+	load_machine("dgx-a100", &machine);
+	platform = open_written(&machine, "ib", 4, 8, worn);
+	okay(dist__platform_fabric(platform, NULL, 32, &fabric));
+	okay(dist__platform_fabric(platform, ones, 4, &rail));
+	dist__platform_close(platform);
+	same_figure(fabric.intra_Bps, 300e9, worn);
+	same_figure(fabric.card_Bps, 25e9, worn);
+	same_figure(rail.card_Bps, 25e9, worn);
 }
 
 Test(fabric, of_bonded_cards_in_a_platform_that_comes_with_us)
