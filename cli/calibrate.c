@@ -141,8 +141,9 @@ static int calibrate_machines(const char *name, const char *dir)
 	return status;
 }
 
-/* How often a machine may be too busy. */
-#define ATTEMPTS 5
+/* How often a machine may be too busy, unless an option says. */
+#define ATTEMPTS      5
+#define MOST_ATTEMPTS 99
 
 /* Ranks of one machine; each takes 32 MiB. */
 #define MOST_RANKS 128
@@ -162,7 +163,7 @@ static int calibrate_machines(const char *name, const char *dir)
 static int measure(const struct calibration_job *job,
 		   struct calibration_measures *best)
 {
-	int attempts = dist__job_is_rank() ? 1 : ATTEMPTS, attempt;
+	int attempts = dist__job_is_rank() ? 1 : job->attempts, attempt;
 	double best_spread = CALIBRATION_NOISY;
 	bool found = false;
 
@@ -352,6 +353,7 @@ struct command_line {
 	const char *bind_to;
 	int world_size; /* UNKNOWN: not given */
 	int passes;     /* UNKNOWN: not given */
+	int attempts;   /* UNKNOWN: not given */
 	const char *log;
 	const char **logs; /* it, and more */
 	size_t num_logs;
@@ -374,6 +376,10 @@ static const struct option options[] = {
 	{"passes", OPTION_COUNT, AT(passes), "N",
 	 .help = "times as long as need be that all is measured, in turns",
 	 .usual = "3", .min = 1, .max = CALIBRATION_MOST_PASSES},
+	{"attempts", OPTION_COUNT, AT(attempts), "N",
+	 .help = "runs at most, until the machine is quiet in one; else the "
+		 "quietest counts",
+	 .usual = "5", .min = 1, .max = MOST_ATTEMPTS},
 	{INTRA_ROW(OPTION_CHOICE, AT(intra))},
 	{BIND_TO_ROW(OPTION_CHOICE, AT(bind_to),
 		     "; messages between those of one are then told apart")},
@@ -394,7 +400,8 @@ static const struct option from_options[] = {
 
 const struct manual manual_calibrate = {
 	.usage = "[-o DIR] [--world-size N] [--intra shm|tcp] [--bind-to "
-		 "none|core] [--passes N]\n--from LOG... --machine NAME "
+		 "none|core] [--passes N] [--attempts N]\n--from LOG... "
+		 "--machine NAME "
 		 "[--transport T] [--profile LIBRARY] [-o DIR]\n--measured "
 		 "[--machine NAME] -o DIR",
 	.about = "Measures this machine and writes a platform and a profile "
@@ -426,6 +433,7 @@ static int check(const struct command_line *line)
 			      : line->intra               ? "intra"
 			      : line->bind_to             ? "bind-to"
 			      : line->passes != UNKNOWN   ? "passes"
+			      : line->attempts != UNKNOWN ? "attempts"
 							  : NULL;
 
 	if (line->measured && (line->log || of_log))
@@ -466,12 +474,15 @@ static int fit_log(const char *dir, const struct command_line *line)
 static struct calibration_job job_of(const struct command_line *line)
 {
 	struct calibration_job job = {line->world_size, line->passes,
-				      line->intra, line->bind_to};
+				      line->attempts, line->intra,
+				      line->bind_to};
 
 	if (job.world_size == UNKNOWN)
 		job.world_size = dist__job_is_rank() ? OF_JOB : DEFAULT_RANKS;
 	if (job.passes == UNKNOWN)
 		job.passes = CALIBRATION_PASSES;
+	if (job.attempts == UNKNOWN)
+		job.attempts = ATTEMPTS;
 	return job;
 }
 
@@ -517,7 +528,8 @@ static int calibrate(const struct command_line *line)
 
 int command_calibrate(int argc, const char **argv)
 {
-	struct command_line line = {.world_size = UNKNOWN, .passes = UNKNOWN};
+	struct command_line line = {
+		.world_size = UNKNOWN, .passes = UNKNOWN, .attempts = UNKNOWN};
 	int status;
 
 	if (!arguments_parse(&manual_calibrate, &argc, argv, &line, &status))

@@ -11,6 +11,7 @@
 struct calibration_job {
 	int world_size; /* 0: this process is one rank of a job */
 	int passes;
+	int attempts; /* at most, until one is quiet; a rank of a job makes 1 */
 	const char *intra, *bind_to; /* of the ranks; NULL: the environment's */
 };
 

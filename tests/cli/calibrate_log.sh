@@ -117,6 +117,9 @@ expect_refusal 'passes: expected a whole number from 1 to 9' calibrate --passes 
 expect_refusal 'passes: expected a whole number from 1 to 9' calibrate --passes 10
 expect_refusal 'passes: expected without --from' calibrate --from x --machine y \
 	--passes 1
+expect_refusal 'attempts: expected a whole number from 1 to 99' calibrate --attempts 0
+expect_refusal 'attempts: expected without --from' calibrate --from x --machine y \
+	--attempts 1
 RANK=0 WORLD_SIZE=2 expect_refusal 'a job has its own' calibrate --world-size 2
 
 # The constants of the machines that come with Lockstep are those that the rows
