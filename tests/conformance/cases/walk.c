@@ -135,18 +135,27 @@ void walk_fail(struct walk *w, const char *format, ...)
 	va_end(args);
 }
 
+/* Sums that do not wait for each other: every byte of every tensor goes through
+ * here, most of them several times. */
+#define LANES 4
+
 static uint64_t hash_tensor(struct dist_tensor t)
 {
-	size_t bytes = t.numel * dist_dtype_size(t.dtype), words = bytes / 4;
-	uint64_t hash = DIST__HASH_BEGIN;
+	uint64_t lanes[LANES] = {0, 1, 2, 3}, words[LANES];
+	size_t bytes = t.numel * dist_dtype_size(t.dtype), at = 0;
 	const char *data = t.data;
-	uint32_t word;
+	uint64_t hash;
 
-	for (size_t i = 0; i < words; i++) {
-		memcpy(&word, data + 4 * i, 4);
-		hash = dist__hash_word(hash, word);
+	for (; bytes - at >= sizeof words; at += sizeof words) {
+		memcpy(words, data + at, sizeof words);
+		for (int i = 0; i < LANES; i++) {
+			lanes[i] = (lanes[i] ^ words[i]) * DIST__HASH_FACTOR;
+			/* The high bits reach all others the next time. */
+			lanes[i] ^= lanes[i] >> 32;
+		}
 	}
-	return dist__hash_bytes(hash, data + 4 * words, bytes % 4);
+	hash = dist__hash_bytes(DIST__HASH_BEGIN, data + at, bytes - at);
+	return at ? dist__hash_bytes(hash, lanes, sizeof lanes) : hash;
 }
 
 /* Takes t, of src for dst (-1: of all ranks, combined), into the digest.
