@@ -275,6 +275,7 @@ const struct check_field check_slot_fields[] = {
 	 .optional = true, .wraps = true},
 	OPTIONAL(slot, TEXT, crash.site.file, "crash_file"),
 	OPTIONAL(slot, INT32, crash.site.line, "crash_line"),
+	OPTIONAL(slot, TEXT, failure, "failure"),
 	OPTIONAL(slot, TEXT, crash.function, "crash_function"),
 	END,
 };

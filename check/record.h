@@ -54,7 +54,7 @@
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Padding of a slot, and of a board's head, to whole pages of 4 KiB: a rank can
  * map its own slot alone. */
-#define CHECK_UNUSED      1192
+#define CHECK_UNUSED      1080
 #define CHECK_UNUSED_HEAD 4072
 /* Bytes of a label, including the terminating zero. */
 #define CHECK_LABEL 112
@@ -293,7 +293,10 @@ struct check_slot {
 	uint32_t more_groups; /* entries of more, once memberships is full */
 	struct check_membership more[CHECK_GROUPS - CHECK_GROUPS_NEAR];
 	struct check_parts parts_before; /* of the all-to-all before `parts` */
-	char unused[CHECK_UNUSED];       /* to whole pages */
+	/* What the system said when a group of the rank's failed; "": nothing
+	 */
+	char failure[112];
+	char unused[CHECK_UNUSED]; /* to whole pages */
 };
 
 struct check_board {

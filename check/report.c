@@ -571,6 +571,28 @@ static void report_headline(struct check_lines *lines,
 	}
 }
 
+/* What the system refused to the rank of the verdict. */
+static void report_shortage(struct check_lines *lines,
+			    const struct check_finding *f)
+{
+	bool by_itself = f->verdict.kind == CHECK_FAILED ||
+			 f->verdict.kind == CHECK_LOST;
+	const struct check_slot *slot =
+		f->board && by_itself && f->verdict.rank >= 0
+			? &f->board->slots[f->verdict.rank]
+			: NULL;
+	const struct check_call *call = slot ? check_failed_call(slot) : NULL;
+	FILE *out;
+
+	if (!call || !slot->failure[0] ||
+	    (call->error != DIST_ERR_IO && call->error != DIST_ERR_NO_MEMORY))
+		return;
+	out = check_line(lines, 1);
+	fprintf(out, "rank %d called ", f->verdict.rank);
+	check_print_call_in_place(out, call);
+	fprintf(out, ", which failed: %s", slot->failure);
+}
+
 /* Where the rank of the verdict was, and what to do about it. */
 static void report_place(struct check_lines *lines,
 			 const struct check_finding *f)
@@ -722,6 +744,7 @@ static void report_verdict(struct check_lines *lines,
 		break;
 	default:
 		report_headline(lines, f);
+		report_shortage(lines, f);
 		report_place(lines, f);
 		if (f->board && check_has_picture(f))
 			report_waits(lines, f);

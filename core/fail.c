@@ -34,7 +34,8 @@ static struct dist_message *message_of(struct dist_group *group)
 	return group->message;
 }
 
-/* Appends to the group's message what the system below said. */
+/* Appends to the group's message, and notes for others, what the system below
+ * said. */
 static void append_failure_text(struct dist_group *group)
 {
 	struct dist__backend *backend = group->backend;
@@ -43,6 +44,9 @@ static void append_failure_text(struct dist_group *group)
 				   ? backend->ops->failure_text(backend)
 				   : "";
 
+	if (*text)
+		snprintf(group->place.slot->failure,
+			 sizeof group->place.slot->failure, "%s", text);
 	if (*text && message)
 		(void)dist__append(message->text, sizeof message->text, " (%s)",
 				   text);

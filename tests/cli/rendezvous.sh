@@ -44,6 +44,8 @@ limited 24 run --nproc-per-node 8 all_reduce
 status=$?
 [ $status -eq 1 ] || fail "ulimit -n 24: status $status: $(tail -n 5 "$scratch/err")"
 expect_err '^rank .*\(Too many open files: ulimit -n is 24; 8 ranks want 32\)'
+# A program may not say why, but the verdict does.
+expect_err '^  rank [0-9] called [a-z_]+\(.*, which failed: Too many open files: ulimit -n is 24; 8 ranks want 32$'
 
 expect 18 run --nproc-per-node 3 "$wrong" stale_file
 expect_err 'so says .*: if an earlier job wrote it, delete the file'
