@@ -14,6 +14,24 @@
 
 TestSuite(killed_rank);
 
+/* A byte to each of the others, and one from each. */
+static void exchange(struct tcp_rank *r, int to_tag, int from_tag)
+{
+	char byte = 0;
+
+	for (int peer = 0; peer < r->world_size; peer++)
+		if (peer != r->rank)
+			tcp_is(r, "hello",
+			       tcp_send(r, peer, to_tag, &byte, 1, 20 * SECOND),
+			       DIST_OK);
+	for (int peer = 0; peer < r->world_size; peer++)
+		if (peer != r->rank)
+			tcp_is(r, "answer",
+			       tcp_receive(r, peer, from_tag, &byte, 1,
+					   20 * SECOND),
+			       DIST_OK);
+}
+
 /* Rank 2 dies before it talked to anybody. */
 static int die_before(void *arg)
 {
@@ -50,14 +68,7 @@ static int die_after(void *arg)
 	if (!tcp_enter(&r))
 		return 2;
 	if (r.rank == 0) {
-		for (int peer = 1; peer < r.world_size; peer++)
-			tcp_is(&r, "hello",
-			       tcp_send(&r, peer, 0, &byte, 1, 20 * SECOND),
-			       DIST_OK);
-		for (int peer = 1; peer < r.world_size; peer++)
-			tcp_is(&r, "answer",
-			       tcp_receive(&r, peer, 0, &byte, 1, 20 * SECOND),
-			       DIST_OK);
+		exchange(&r, 0, 0);
 		raise(SIGKILL);
 	}
 	tcp_is(&r, "hello", tcp_receive(&r, 0, 0, &byte, 1, 20 * SECOND),
@@ -92,18 +103,7 @@ static int die_awaited(void *arg)
 	if (!tcp_enter(&r))
 		return 2;
 	if (r.rank == 2) {
-		for (int peer = 0; peer < r.world_size; peer++)
-			if (peer != r.rank)
-				tcp_is(&r, "hello",
-				       tcp_send(&r, peer, 1, &byte, 1,
-						20 * SECOND),
-				       DIST_OK);
-		for (int peer = 0; peer < r.world_size; peer++)
-			if (peer != r.rank)
-				tcp_is(&r, "answer",
-				       tcp_receive(&r, peer, 2, &byte, 1,
-						   20 * SECOND),
-				       DIST_OK);
+		exchange(&r, 1, 2);
 		raise(SIGKILL);
 	}
 	m.data = &byte;
@@ -142,16 +142,7 @@ static int close_all(void *arg)
 	(void)arg;
 	if (!tcp_enter(&r))
 		return 2;
-	for (int peer = 0; peer < r.world_size; peer++)
-		if (peer != r.rank)
-			tcp_is(&r, "hello",
-			       tcp_send(&r, peer, 0, &byte, 1, 20 * SECOND),
-			       DIST_OK);
-	for (int peer = 0; peer < r.world_size; peer++)
-		if (peer != r.rank)
-			tcp_is(&r, "answer",
-			       tcp_receive(&r, peer, 0, &byte, 1, 20 * SECOND),
-			       DIST_OK);
+	exchange(&r, 0, 0);
 	if (r.rank == 2)
 		for (int fd = 3; fd < 256; fd++)
 			close(fd);
