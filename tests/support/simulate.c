@@ -51,6 +51,16 @@ bool simulate(const struct simulation *s, const char *fidelity,
 	return status == 0;
 }
 
+int launch_ranks(const char *backend, const char *platform, int world_size,
+		 int (*rank_main)(void *arg), void *arg)
+{
+	const struct dist_launch_options options = {.backend = backend,
+						    .platform = platform,
+						    .world_size = world_size};
+
+	return dist_launch(&options, rank_main, arg);
+}
+
 void *simulate_memory(size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,

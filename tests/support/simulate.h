@@ -29,6 +29,11 @@ struct span {
 bool simulate(const struct simulation *s, const char *fidelity,
 	      int (*rank_main)(void *arg), void *shared);
 
+/* launch_ranks is dist_launch() of a back end, on a platform where it is "sim".
+ */
+int launch_ranks(const char *backend, const char *platform, int world_size,
+		 int (*rank_main)(void *arg), void *arg);
+
 /* simulate_memory returns zeroed memory in which simulations leave what they
  * found. It is kept until the test ends. */
 void *simulate_memory(size_t bytes);

@@ -7,6 +7,7 @@
 #include "lockstep/ddp.h"
 #include "model/training/model.h"
 #include "tests/support/okay.h"
+#include "tests/support/simulate.h"
 
 #define MIB (1024.0 * 1024)
 
@@ -174,11 +175,7 @@ Test(ddp, one_huge_parameter_is_one_bucket)
 
 static int launch(int world_size, int (*rank_main)(void *arg), void *arg)
 {
-	const struct dist_launch_options options = {.backend = "sim",
-						    .world_size = world_size,
-						    .platform = PLATFORM};
-
-	return dist_launch(&options, rank_main, arg);
+	return launch_ranks("sim", PLATFORM, world_size, rank_main, arg);
 }
 
 /* Ranks cannot use Criterion's assertions; they count what is wrong. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lockstep/ddp.h"
+#include "tests/support/simulate.h"
 
 #define PROGRAMS   200
 #define MOST       6 /* parameters */
@@ -234,12 +235,8 @@ static int right_rank(void *arg)
 
 static int run(const char *backend, int (*rank_main)(void *arg), void *arg)
 {
-	const struct dist_launch_options options = {
-		.backend = backend,
-		.world_size = RANKS,
-		.platform = "scenarios/platforms/star-8.xml"};
-
-	return dist_launch(&options, rank_main, arg);
+	return launch_ranks(backend, "scenarios/platforms/star-8.xml", RANKS,
+			    rank_main, arg);
 }
 
 Test(ddp_random, right_programs_simulated)

@@ -5,16 +5,9 @@
 
 #include "lockstep/dist.h"
 #include "tests/support/seat.h"
+#include "tests/support/simulate.h"
 
 enum { WORLD = 3 };
-
-static int launch(const char *backend, int (*rank_main)(void *arg))
-{
-	struct dist_launch_options options = {
-		.backend = backend, .platform = STAR4, .world_size = WORLD};
-
-	return dist_launch(&options, rank_main, NULL);
-}
 
 /* ---- refused ----------------------------------------------------------- */
 
@@ -144,7 +137,8 @@ Test(parts, what_does_not_fit_is_refused)
 	struct dist_group *none = NULL;
 	struct dist_tensor empty = dist_tensor(NULL, 0, DIST_FLOAT32);
 
-	cr_assert_eq(launch("sim", refuse_all), DIST_EXIT_OK);
+	cr_assert_eq(launch_ranks("sim", STAR4, WORLD, refuse_all, NULL),
+		     DIST_EXIT_OK);
 	cr_expect_eq(dist_all_gather_single(none, empty, empty, NULL),
 		     DIST_ERR_INVALID_ARGUMENT);
 	cr_expect_eq(dist_scatter(none, empty, &empty, 0, NULL),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lockstep/dist.h"
+#include "tests/support/simulate.h"
 
 #define PLATFORM "scenarios/platforms/star-8.xml"
 
@@ -75,10 +76,8 @@ static int refused_rank(void *arg)
 
 Test(refusals, what_is_no_type_or_operation_is_refused)
 {
-	const struct dist_launch_options options = {
-		.backend = "sim", .world_size = 2, .platform = PLATFORM};
-
-	cr_assert_eq(dist_launch(&options, refused_rank, NULL), DIST_EXIT_OK);
+	cr_assert_eq(launch_ranks("sim", PLATFORM, 2, refused_rank, NULL),
+		     DIST_EXIT_OK);
 }
 
 /* ---- groups ----------------------------------------------------------- */
@@ -163,10 +162,8 @@ static int grouped_rank(void *arg)
 
 Test(refusals, lists_of_ranks_that_are_none_are_refused)
 {
-	const struct dist_launch_options options = {
-		.backend = "sim", .world_size = 4, .platform = PLATFORM};
-
-	cr_assert_eq(dist_launch(&options, grouped_rank, NULL), DIST_EXIT_OK);
+	cr_assert_eq(launch_ranks("sim", PLATFORM, 4, grouped_rank, NULL),
+		     DIST_EXIT_OK);
 }
 
 /* ---- whose a group is ------------------------------------------------- */
@@ -208,8 +205,6 @@ static int sharing_rank(void *arg)
 
 Test(refusals, a_group_of_another_rank_or_destroyed_is_refused)
 {
-	const struct dist_launch_options options = {
-		.backend = "sim", .world_size = 4, .platform = PLATFORM};
-
-	cr_assert_eq(dist_launch(&options, sharing_rank, NULL), DIST_EXIT_OK);
+	cr_assert_eq(launch_ranks("sim", PLATFORM, 4, sharing_rank, NULL),
+		     DIST_EXIT_OK);
 }

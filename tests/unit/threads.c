@@ -10,6 +10,7 @@
 #include "core/state.h"
 #include "lockstep/dist.h"
 #include "tests/support/threaded.h"
+#include "tests/support/simulate.h"
 
 Test(threads, one_issues_and_another_completes)
 {
@@ -74,10 +75,8 @@ static int late_rank(void *arg)
 
 Test(threads, a_timeout_is_one_for_both, .init = cr_redirect_stderr)
 {
-	const struct dist_launch_options options = {.backend = "tcp",
-						    .world_size = 2};
-
-	cr_expect_eq(dist_launch(&options, late_rank, NULL), DIST_EXIT_TIMEOUT);
+	cr_expect_eq(launch_ranks("tcp", NULL, 2, late_rank, NULL),
+		     DIST_EXIT_TIMEOUT);
 }
 
 /* ---- when the group goes ------------------------------------------------ */
@@ -132,10 +131,8 @@ static int parting_rank(void *arg)
 
 Test(threads, a_group_stays_while_another_calls)
 {
-	const struct dist_launch_options options = {.backend = "tcp",
-						    .world_size = 2};
-
-	cr_expect_eq(dist_launch(&options, parting_rank, NULL), DIST_EXIT_OK);
+	cr_expect_eq(launch_ranks("tcp", NULL, 2, parting_rank, NULL),
+		     DIST_EXIT_OK);
 }
 
 /* ---- where there is one thread ------------------------------------------ */
@@ -166,12 +163,9 @@ static int refused_rank(void *arg)
 
 Test(threads, a_simulated_rank_has_one)
 {
-	const struct dist_launch_options options = {
-		.backend = "sim",
-		.world_size = 2,
-		.platform = "tests/support/star4.xml"};
-
-	cr_expect_eq(dist_launch(&options, refused_rank, NULL), DIST_EXIT_OK);
+	cr_expect_eq(launch_ranks("sim", "tests/support/star4.xml", 2,
+				  refused_rank, NULL),
+		     DIST_EXIT_OK);
 	cr_expect_eq(dist_allow_threads(NULL), DIST_ERR_INVALID_ARGUMENT);
 	cr_expect_eq(dist_work_wait_aside(NULL, 1), DIST_ERR_INVALID_ARGUMENT);
 }

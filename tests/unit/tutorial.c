@@ -18,6 +18,8 @@
 #include "tests/support/okay.h"
 #include "tests/support/simulate.h"
 
+#define STAR4 "tests/support/star4.xml"
+
 /* ---- training ----------------------------------------------------------- */
 
 #define EPOCHS  2
@@ -57,13 +59,7 @@ static int rank_main(void *arg)
 
 static void learn(struct job *job, const char *backend, int size)
 {
-	const struct dist_launch_options options = {
-		.backend = backend,
-		.platform = "tests/support/star4.xml",
-		.world_size = size,
-	};
-
-	cr_assert_eq(dist_launch(&options, rank_main, job), 0,
+	cr_assert_eq(launch_ranks(backend, STAR4, size, rank_main, job), 0,
 		     "%d ranks over %s", size, backend);
 }
 
@@ -143,16 +139,11 @@ static int compare_main(void *arg)
 
 Test(tutorial, one_weight_of_one_rank_makes_replicas_unlike)
 {
-	const struct dist_launch_options options = {
-		.backend = "sim",
-		.platform = "tests/support/star4.xml",
-		.world_size = 3,
-	};
 	struct answers answers = {{false}, {true, true, true}};
 
 	cr_redirect_stdout();
 	cr_redirect_stderr();
-	cr_assert_eq(dist_launch(&options, compare_main, &answers), 0);
+	cr_assert_eq(launch_ranks("sim", STAR4, 3, compare_main, &answers), 0);
 	for (int r = 0; r < 3; r++) {
 		cr_expect(answers.alike[r]);
 		cr_expect_not(answers.unlike[r]);
