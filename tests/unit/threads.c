@@ -116,14 +116,21 @@ static int parting_rank(void *arg)
 	    dist_new_group(group, NULL, 0, NULL, &part))
 		return 1;
 	if (dist_get_rank(group) == 1) {
+		/* What comes sooner would not be waited for. */
+		error = dist_recv(group, dist_tensor(&x, 1, DIST_FLOAT32), 0,
+				  0);
 		(void)nanosleep(&moment, NULL);
-		error = dist_send(part, dist_tensor(&x, 1, DIST_FLOAT32), 0, 0);
+		if (!error)
+			error = dist_send(
+				part, dist_tensor(&x, 1, DIST_FLOAT32), 0, 0);
 		return error || dist_destroy_process_group(group);
 	}
 	if (pthread_create(&thread, NULL, receive, part))
 		return 1;
 	while (!is_called(part))
 		sched_yield();
+	if (dist_send(group, dist_tensor(&x, 1, DIST_FLOAT32), 1, 0))
+		return 1;
 	error = dist_destroy_process_group(part);
 	pthread_join(thread, &came);
 	return error || !came || dist_destroy_process_group(group);
