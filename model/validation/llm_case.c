@@ -301,9 +301,12 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	if (l->shard == LLM_HSDP || (l->shard == LLM_ZERO1 && !experts))
 		l->shard_ranks = row->shard_ranks;
 	l->reshard = true;
-	l->defer_sums = experts && l->shard == LLM_FSDP &&
-			dist__begins(row->framework, "NeMo-AutoModel");
+	l->defer_sums =
+		l->shard == LLM_FSDP &&
+		(dist__begins(row->framework, "KempnerForge") ||
+		 (experts && dist__begins(row->framework, "NeMo-AutoModel")));
 	l->flat_shards = !dist__begins(row->framework, "NeMo-AutoModel") &&
+			 !dist__begins(row->framework, "KempnerForge") &&
 			 !dist__begins(row->framework, "torchtitan");
 	l->sequence = !old;
 	l->attention = library_of(row, old);
@@ -423,6 +426,8 @@ static void fill_states(struct llm_case *made)
 		l->gradient_bytes = 2;
 		l->state_bytes = 6;
 	}
+	if (dist__begins(row->framework, "KempnerForge"))
+		l->state_bytes = 4; /* all in 16 bits: model.to(param_dtype) */
 	if (dist__begins(row->framework, "Megatron-Bridge") &&
 	    dist__begins(row->model, "Moonlight"))
 		l->state_bytes = 8;
