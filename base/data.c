@@ -155,21 +155,24 @@ void dist__data_offer(struct dist__spelling *near, const char *kind,
 	offer(&choices, near);
 }
 
-/* Whether the file begins with a title that has name in it: "title: AWS
- * p5.48xlarge". */
+/* Whether the file begins with a title that has name in it, or name with
+ * spaces for hyphens: "title: AWS p5.48xlarge", "GB300 NVL72". */
 static bool is_titled(const char *kind, const char *file, const char *suffix,
 		      const char *name, char title[128])
 {
-	char path[4096];
+	char path[4096], spaced[128];
 	bool titled;
 	FILE *stream;
 
+	snprintf(spaced, sizeof spaced, "%s", name);
+	for (char *hyphen = spaced; (hyphen = strchr(hyphen, '-'));)
+		*hyphen = ' ';
 	dist__data_dir(kind, path, sizeof path);
 	(void)dist__append(path, sizeof path, "/%s%s", file, suffix);
 	stream = fopen(path, "r");
 	titled = stream && strlen(name) > 2 &&
 		 fscanf(stream, "title: %127[^\n]", title) == 1 &&
-		 strcasestr(title, name);
+		 (strcasestr(title, name) || strcasestr(title, spaced));
 	if (stream)
 		fclose(stream);
 	return titled;
@@ -194,7 +197,8 @@ static enum dist_error refuse_name(const char *kind, const char *name,
 
 	read_choices(&choices, kind, suffix);
 	offer(&choices, &near);
-	for (size_t i = 0; !*near.name && i < choices.num; i++)
+	for (size_t i = 0; i < choices.num && !dist__begins(near.name, name);
+	     i++)
 		if (is_titled(kind, choices.names[i], suffix, name, title))
 			return dist__refuse(message,
 					    "no %s \"%.64s\"; %s is %s", one,

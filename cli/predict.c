@@ -246,11 +246,12 @@ int command_predict(int argc, const char **argv)
 	char example[256], first[4096];
 	int status;
 
+	if (workload && strcmp(workload, "llm") == 0)
+		return predict_language(argc, argv, NULL);
 	if (model &&
 	    llm_is_language_model(first_of(model, first, sizeof first)))
 		return workload ? refuse("predict",
-					 "--workload: expected a model of "
-					 "lockstep list models, or a FILE.csv; "
+					 "--workload: expected llm or none; "
 					 "language models such as %.64s take "
 					 "--shard, --tp, --pp, --ep instead",
 					 first)

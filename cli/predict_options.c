@@ -64,6 +64,8 @@ const struct manual manual_predict = {
 /* ---- of a language model ---------------------------------------------- */
 
 static const struct option language_options[] = {
+	{"workload", OPTION_CHOICE, AT(workload_name), "llm",
+	 .help = "as lockstep run calls it; not needed"},
 	{"world-size", OPTION_TEXT, AT(world_sizes), "N", .help = "GPUs",
 	 .also = "gpus|nproc|num-gpus|nproc-per-node|nodes|num-nodes|nnodes|"
 		 "dp"},

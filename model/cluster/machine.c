@@ -247,7 +247,8 @@ enum dist_error machine_fabric(const struct machine *machine,
 	    nodes > machine->nodes)
 		return dist__refuse(message,
 				    "%s: NVLink joins %d nodes: expected at "
-				    "most %d ranks, or a machine with cards",
+				    "most %d ranks, or racks with cards, such "
+				    "as gb200-racks",
 				    machine->title, machine->nodes,
 				    machine->nodes * node_ranks);
 	snprintf(fabric->transport, sizeof fabric->transport, "%s",

@@ -189,8 +189,8 @@ static void fold(char folded[64], const char *name, size_t len)
 	folded[used] = '\0';
 }
 
-/* Returns how far the row's nearest name is from the folded one; 0: it is it.
- */
+/* Returns how far the row's nearest name is from the folded one; 0: it is it. A
+ * name that begins with it is near. */
 static size_t distance(const struct row *row, const char *asked)
 {
 	const char *next = row->aliases;
@@ -198,7 +198,10 @@ static size_t distance(const struct row *row, const char *asked)
 	size_t least;
 
 	fold(folded, row->model.name, strlen(row->model.name));
-	least = dist__spelling_distance(asked, folded);
+	least = strlen(asked) > 2 && strlen(folded) > strlen(asked) &&
+				dist__begins(folded, asked)
+			? 1
+			: dist__spelling_distance(asked, folded);
 	while (*next && least) {
 		size_t len = strcspn(next, " "), d;
 

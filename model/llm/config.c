@@ -725,7 +725,8 @@ static void store_name(struct llm_architecture *m, const char *path,
 	snprintf(copy, sizeof copy, "%s", path);
 	base = strrchr(copy, '/');
 	base = base ? base + 1 : copy;
-	if (base > copy + 1 && strcmp(base, "config.json") == 0) {
+	if (base > copy + 1 && strcmp(base, "config.json") == 0 &&
+	    strcmp(copy, "./config.json") != 0) {
 		base[-1] = '\0';
 		base = strrchr(copy, '/');
 		base = base ? base + 1 : copy;

@@ -253,8 +253,12 @@ expect_refusal 'NVLink joins 18 nodes: expected at most 72 ranks' predict --mode
 expect_refusal '--seq: expected at most 1024, the positions' predict --model gpt2 "${at[@]}" \
 	--world-size 8 --seq 2048
 expect_refusal '--bucket-cap-mb: unknown option' "${small[@]}" --bucket-cap-mb 5
-expect_refusal '--workload: expected a model of lockstep list models.* llama3-8b take --shard' \
+expect_refusal '--workload: expected llm or none; .* llama3-8b take --shard' \
 	"${small[@]}" --workload fsdp
+expect_refusal 'no language model "gpt-oss": .* such as gpt-oss-20b, gpt-oss-120b,' predict \
+	--workload llm --model gpt-oss "${at[@]}" --world-size 8
+expect_refusal 'no machine "gb300-nvl72"; gb300-racks is GB300 NVL72' predict --model llama3-8b \
+	--machine gb300-nvl72 --world-size 8
 
 # ---- plan --------------------------------------------------------------------
 plan=(plan --model llama3-70b "${at[@]}" --gpus 512 --seq 8192 --global-batch)
