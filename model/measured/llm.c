@@ -83,28 +83,40 @@ static const struct tsv_field recipe_fields[] = {
 	{RECIPE_FIELD(dist__tsv_text, shard)},
 	{RECIPE_FIELD(value_read_count, offload_layers)},
 	{RECIPE_FIELD(dist__tsv_text, dispatcher)},
+	{RECIPE_FIELD(dist__tsv_text, version)},
 	{.name = NULL},
 };
 
 TSV_LOADER(llm_recipes_load, llm_recipes, recipe_fields, NULL)
 
+static bool is_for(const struct llm_recipe *recipe, const struct llm_row *row)
+{
+	return dist__begins(row->framework, recipe->framework) &&
+	       dist__begins(row->gpu, recipe->gpu) &&
+	       strcmp(row->model, recipe->model) == 0 &&
+	       strcmp(row->task, recipe->task) == 0 &&
+	       strcmp(row->precision, recipe->precision) == 0 &&
+	       (!recipe->version ||
+		dist__begins(row->version, recipe->version));
+}
+
 const struct llm_recipe *llm_recipe_of(const struct llm_recipes *table,
 				       const struct llm_row *row)
 {
-	const struct llm_recipe *like = NULL;
+	const struct llm_recipe *best = NULL;
+	size_t most = 0;
 
 	for (size_t i = 0; i < table->tsv.num_rows; i++) {
 		const struct llm_recipe *recipe = &table->rows[i];
+		size_t fit = recipe->gpus == row->gpus ? 2 : 1;
 
-		if (!dist__begins(row->framework, recipe->framework) ||
-		    !dist__begins(row->gpu, recipe->gpu) ||
-		    strcmp(row->model, recipe->model) != 0 ||
-		    strcmp(row->task, recipe->task) != 0 ||
-		    strcmp(row->precision, recipe->precision) != 0)
-			continue;
-		if (recipe->gpus == row->gpus)
-			return recipe;
-		like = like ? like : recipe;
+		if (recipe->version)
+			fit += 2 * strlen(recipe->version);
+
+		if (fit > most && is_for(recipe, row)) {
+			best = recipe;
+			most = fit;
+		}
 	}
-	return like;
+	return best;
 }

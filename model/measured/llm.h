@@ -69,6 +69,7 @@ struct llm_recipe {
 	const char *shard;
 	int offload_layers;
 	const char *dispatcher; /* sends tokens to experts: "hybridep", ... */
+	const char *version;    /* beginning of the rows' version; NULL: any */
 };
 
 struct llm_recipes {
@@ -82,7 +83,7 @@ DIST_MUST_CHECK enum dist_error llm_recipes_load(struct llm_recipes *table,
 						 struct dist_message *message);
 
 /* llm_recipe_of returns the recipe for row's model, GPU and precision, if
- * possible with the same number of GPUs; NULL: none. */
+ * possible of its version, and with the same number of GPUs; NULL: none. */
 const struct llm_recipe *llm_recipe_of(const struct llm_recipes *table,
 				       const struct llm_row *row);
 

@@ -54,6 +54,16 @@ Test(llm_rows, a_recipe_is_found_by_model_gpu_and_precision)
 	cr_assert_str_eq(llm_recipe_of(&table, &row)->shard, "fsdp");
 	other.model = "Llama-3-71B";
 	cr_assert_null(llm_recipe_of(&table, &other));
+	/* Of the row's release, the nearest one stated. */
+	other.model = "Qwen3-30B-A3B";
+	other.gpu = "B200";
+	other.gpus = 8;
+	other.version = "NeMo 26.02";
+	cr_assert_str_eq(llm_recipe_of(&table, &other)->dispatcher, "alltoall");
+	other.version = "NeMo 26.02.01";
+	cr_assert_str_eq(llm_recipe_of(&table, &other)->dispatcher, "hybridep");
+	other.version = "NeMo 26.08";
+	cr_assert_null(llm_recipe_of(&table, &other)->version);
 	dist__tsv_release(&table.tsv);
 }
 
