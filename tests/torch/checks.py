@@ -63,12 +63,12 @@ def fork_world(backend, function):
     status, until = {}, time.time() + LIMIT
     while len(status) < SIZE and time.time() < until:
         pid, how = os.waitpid(-1, os.WNOHANG)
-        if pid:
+        if pid in pids:  # as process 1 it gets others' orphans, too
             rank = pids.index(pid)
             status[rank] = os.waitstatus_to_exitcode(how)
             if status[rank]:  # the others get a moment to say what they saw
                 until = min(until, time.time() + 5)
-        else:
+        elif not pid:
             time.sleep(0.005)
     for rank in sorted(set(range(SIZE)) - set(status)):
         os.kill(pids[rank], signal.SIGKILL)

@@ -92,9 +92,9 @@ def run_test(suite, test, name, ranks, timeout, folder):
     codes, until = {}, time.monotonic() + timeout
     while pids and time.monotonic() < until:
         pid, status = os.waitpid(-1, os.WNOHANG)
-        if pid:
+        if pid in pids:  # as process 1 it gets others' orphans, too
             codes[pids.pop(pid)] = os.waitstatus_to_exitcode(status)
-        else:
+        elif not pid:
             time.sleep(0.01)
     late = sorted(pids.values())
     for pid in pids:
