@@ -287,6 +287,10 @@ static enum dist_error note_cluster(struct dist__sim_world *world,
 	tally->nodes = fabric.nodes;
 	tally->is_calibrated = library_calibration(&world->profile, &fabric);
 	error = library_check_fabric(&world->profile, &fabric, message);
+	if (!error && world->fidelity == DIST__FIDELITY_FORMULA &&
+	    !dist__platform_is_any(world->platform))
+		error = dist__platform_check_alike(
+			world->platform, world->world_size, &fabric, message);
 	return error ? error : check_forced(world, &fabric, message);
 }
 

@@ -175,6 +175,15 @@ enum dist_error dist__platform_narrowest(const struct dist__platform *platform,
 					 int ranks,
 					 struct dist__narrowest *narrowest);
 
+/* dist__platform_check_alike refuses fidelity formula for the first ranks
+ * ranks, whose fabric was read, if the ways of some node to the next, or inside
+ * it, are narrower than those of others, or than a card. Errors:
+ * INVALID_ARGUMENT (message), NO_MEMORY. */
+enum dist_error
+dist__platform_check_alike(const struct dist__platform *platform, int ranks,
+			   const struct fabric *fabric,
+			   struct dist_message *message);
+
 /*
  * dist__platform_show writes the platform file at path in any form but TSV:
  * hosts, network model and its factors; zones, nodes and hosts as a tree;
