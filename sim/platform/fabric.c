@@ -97,9 +97,10 @@ static enum dist_error count_nodes(const struct dist__platform *p,
 	return error;
 }
 
-/* The first nodes; returns how many. */
+/* The first nodes, with as many ranks as the fullest has: one that stands for
+ * others has more. Returns how many. */
 static int find_samples(const struct dist__platform *p, const int *ranks, int n,
-			struct sample *samples)
+			int most, struct sample *samples)
 {
 	int count = 0;
 
@@ -113,7 +114,7 @@ static int find_samples(const struct dist__platform *p, const int *ranks, int n,
 			continue;
 		if (k == count)
 			samples[count++].node = seat->node;
-		if (samples[k].num < MOST_RANKS)
+		if (samples[k].num < MOST_RANKS && samples[k].num < most)
 			samples[k].hosts[samples[k].num++] = seat->host;
 	}
 	return count;
@@ -312,7 +313,7 @@ enum dist_error dist__platform_fabric(const struct dist__platform *p,
 	if (samples && links)
 		error = count_nodes(p, ranks, n, fabric);
 	if (!error) {
-		num = find_samples(p, ranks, n, samples);
+		num = find_samples(p, ranks, n, fabric->node_ranks, samples);
 		snprintf(fabric->gpu, sizeof fabric->gpu, "%s",
 			 property(p, "gpu"));
 		fabric->intra = intra_kind(p, fabric);
