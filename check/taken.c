@@ -198,7 +198,8 @@ static bool find_mistaken(const struct check_board *board,
 {
 	taken->any = (struct check_end){found->a, found->rank_a};
 	taken->sender = found->rank_b;
-	return check_from_any(found->a) && find_other(board, taken, false);
+	return check_from_any(found->a) &&
+	       (find_other(board, taken, false) || may_come(board, taken));
 }
 
 void check_find_misled(const struct check_board *board,

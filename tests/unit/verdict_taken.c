@@ -182,6 +182,26 @@ Test(verdict_taken, who_disagrees_may_have_been_led_there)
 	expect(goes_its_way(false), CHECK_MISMATCH, true);
 }
 
+/* What rank 1 sent is too long, and rank 2 has made no call yet, or has left.
+ */
+Test(verdict_taken, another_might_have_fitted)
+{
+	for (int left = 0; left < 2; left++) {
+		struct check_board *board = board_of(3);
+		struct check_slot *slot = &board->slots[0];
+		uint32_t number = issue(board, 0, "recv", -1, 10, 5);
+
+		check_source(slot, number, 1);
+		check_wait(slot, number, NULL);
+		number = board_add(board, 1, "send", 20,
+				   (struct check_call){.numel = 99});
+		check_end(&board->slots[1], number, 0, 6);
+		board->slots[2].state =
+			left ? CHECK_RANK_FINISHED : CHECK_RANK_RUNNING;
+		expect(board, CHECK_MISMATCH, !left);
+	}
+}
+
 Test(verdict_taken, who_agreed_since_was_not)
 {
 	expect(goes_its_way(true), CHECK_MISMATCH, false);
