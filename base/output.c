@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/file_limit.h"
 #include "base/refuse.h"
 
 struct dist__output {
@@ -26,7 +27,7 @@ static enum dist_error fail(struct dist_message *message, const char *path,
 			    int error)
 {
 	snprintf(message->text, sizeof message->text,
-		 "%.300s: cannot be written: %s", path, strerror(error));
+		 "%.300s: cannot be written: %s", path, dist__file_why(error));
 	errno = error;
 	return error == ENOMEM ? DIST_ERR_NO_MEMORY : DIST_ERR_IO;
 }
@@ -134,8 +135,10 @@ enum dist_error dist__output_open(const char *path,
 void dist__output_bytes(struct dist__output *output, const char *bytes,
 			size_t len)
 {
+	sigset_t before;
 	unsigned piece;
 
+	dist__file_hold(&before);
 	while (len > 0 && !output->error) {
 		piece = len < 1 << 20 ? (unsigned)len : 1 << 20;
 		errno = 0;
@@ -144,6 +147,7 @@ void dist__output_bytes(struct dist__output *output, const char *bytes,
 		bytes += piece;
 		len -= piece;
 	}
+	dist__file_release(&before);
 }
 
 void dist__output_text(struct dist__output *output, const char *text)
@@ -181,7 +185,9 @@ enum dist_error dist__output_close(struct dist__output *output,
 				   struct dist_message *message)
 {
 	int error = output->error;
+	sigset_t before;
 
+	dist__file_hold(&before);
 	errno = 0;
 	if (gzclose(output->file) != Z_OK && !error)
 		error = errno ? errno : EIO;
@@ -189,6 +195,7 @@ enum dist_error dist__output_close(struct dist__output *output,
 	    (!name_output(output) ||
 	     rename(output->temporary, output->path) != 0))
 		error = errno;
+	dist__file_release(&before);
 	if (error && output->temporary)
 		unlink(output->temporary);
 	if (error)

@@ -21,8 +21,8 @@ struct check_cause {
 		       records proved that the job was lost (proof.h); 5:
 		       stopped, when nobody else was left */
 	int32_t rank;
-	bool lost;    /* it did not end because a call returned an error */
-	char how[64]; /* "was killed by signal 9 (Killed)" */
+	bool lost;     /* it did not end because a call returned an error */
+	char how[128]; /* "was killed by signal 9 (Killed)" */
 };
 
 /* check_judge_cause judges the records; if they show nothing wrong, the way the

@@ -45,7 +45,7 @@ struct check_facts {
 	int64_t timeout_ns; /* deadline in force; 0: unknown */
 	int nothing_moves;  /* it is proved that no rank can move */
 	int lost_rank;      /* first rank that died; -1: none */
-	char lost_how[64];  /* "killed by signal 9 (Killed)" */
+	char lost_how[128]; /* "killed by signal 9 (Killed)" */
 	struct check_place lost_at;
 	const char *advice; /* to the author of the lost rank; NULL: none */
 	int64_t endless_ns; /* if lost_rank computes without end: real time

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,8 +134,18 @@ static bool hold_streams(void)
 	return true;
 }
 
+/* So that a write fails, and is reported, that a limit on the size of files
+ * forbids. A program that is started has no handler again. */
+static void take_limit(int number)
+{
+	(void)number;
+}
+
 int main(int argc, char **argv)
 {
+	const struct sigaction limit = {.sa_handler = take_limit};
+
+	(void)sigaction(SIGXFSZ, &limit, NULL);
 	if (!hold_streams() || atexit(check_output))
 		return DIST_EXIT_INTERNAL;
 	status = dispatch(argc, (const char **)argv);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file_limit.h"
 #include "base/refuse.h"
 #include "model/cluster/machine.h"
 #include "model/library/library.h"
@@ -13,7 +14,7 @@
 static enum dist_error complain(struct dist_message *message)
 {
 	return dist__refuse_as(message, DIST_ERR_IO, "temporary file: %s",
-			       strerror(errno));
+			       dist__file_why(errno));
 }
 
 /* ---- the machine -------------------------------------------------------- */
@@ -233,7 +234,7 @@ static enum dist_error save(const struct machine_platform *platform,
 		 platform->name, platform->transport[0] ? ":" : "",
 		 platform->transport);
 	error = platform_write(d, NULL, command, platform->file, message);
-	if (fflush(platform->file) && !error)
+	if (error == DIST_ERR_IO || (fflush(platform->file) && !error))
 		error = complain(message);
 	return error;
 }

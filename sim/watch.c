@@ -31,6 +31,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file_limit.h"
 #include "check/cause.h"
 #include "check/watch/frames.h"
 #include "sim/progress.h"
@@ -43,8 +44,9 @@
 #define LIMIT_S       20
 
 /* Those that end a process, and that which asks where it is. */
-static const int numbers[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
-			      SIGABRT, SIGTRAP, SIGSYS, DIST__SIM_LOOK_SIGNAL};
+static const int numbers[] = {
+	SIGSEGV, SIGBUS, SIGFPE,  SIGILL,  SIGABRT,
+	SIGTRAP, SIGSYS, SIGXFSZ, SIGXCPU, DIST__SIM_LOOK_SIGNAL};
 #define NUMBERS (sizeof numbers / sizeof *numbers)
 
 /* Those by which somebody asks a process to end. */
@@ -494,7 +496,8 @@ static bool share_board(struct dist__sim_world *world, int fd)
 	size_t bytes = check_board_bytes((uint32_t)world->present);
 	struct check_board *board;
 
-	if (ftruncate(fd, DIST__SIM_RECORDS) ||
+	if (!dist__file_fits(DIST__SIM_RECORDS + bytes) ||
+	    ftruncate(fd, DIST__SIM_RECORDS) ||
 	    ftruncate(fd, (off_t)(DIST__SIM_RECORDS + bytes)))
 		return false;
 	board = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,

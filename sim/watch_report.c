@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "check/cause.h"
+#include "check/death.h"
 #include "check/outputs.h"
 #include "check/watch/source.h"
 #include "lockstep/dist.h"
@@ -33,8 +34,8 @@ void dist__sim_watch_describe(const struct dist__sim_watch *watch, int number,
 		snprintf(text, size, "overflowed its stack (signal %d)",
 			 number);
 	else
-		snprintf(text, size, "was killed by signal %d (%s)", number,
-			 strsignal(number));
+		check_describe_death(text, size, number, watch->process,
+				     watch->kills);
 }
 
 static int conclude(const struct dist__sim_watch *watch,

@@ -49,6 +49,7 @@ struct dist__sim_watch {
 	int64_t now_ns;  /* simulated time */
 	int64_t timeout_ns;
 	uint64_t stack_bytes; /* of every rank */
+	uint64_t kills;       /* check_kills_for_memory() when it began */
 	struct dist__tally tally;
 	char token[DIST__SIM_TOKEN_SIZE]; /* "": none */
 

@@ -24,8 +24,10 @@
 #endif
 
 #include "base/clock.h"
+#include "base/file_limit.h"
 #include "base/guardian.h"
 #include "check/cause.h"
+#include "check/death.h"
 #include "check/record.h"
 #include "lockstep/dist.h"
 #include "sim/watch.h"
@@ -58,7 +60,8 @@ struct job {
 
 static int complain(const char *what)
 {
-	fprintf(stderr, "lockstep: cannot %s: %s\n", what, strerror(errno));
+	fprintf(stderr, "lockstep: cannot %s: %s\n", what,
+		dist__file_why(errno));
 	return DIST_EXIT_INTERNAL;
 }
 
@@ -401,7 +404,8 @@ static bool make_watch(struct job *job)
 	char text[16];
 
 	job->fd = memfd_create("lockstep", 0);
-	if (job->fd < 0 || ftruncate(job->fd, DIST__SIM_RECORDS))
+	if (job->fd < 0 || !dist__file_fits(DIST__SIM_RECORDS) ||
+	    ftruncate(job->fd, DIST__SIM_RECORDS))
 		return false;
 	job->watch = mmap(NULL, DIST__SIM_RECORDS, PROT_READ | PROT_WRITE,
 			  MAP_SHARED, job->fd, 0);
@@ -411,6 +415,7 @@ static bool make_watch(struct job *job)
 		.magic = DIST__SIM_WATCH_MAGIC,
 		.watcher = getpid(),
 		.running = -1,
+		.kills = check_kills_for_memory(),
 	};
 	snprintf(text, sizeof text, "%d", job->fd);
 	return setenv(DIST__SIM_WATCH_VARIABLE, text, 1) == 0;

@@ -32,7 +32,7 @@ check                   | lockstep/ base/ | jansson.h
 check/recorder          | lockstep/ base/ check/ | jansson.h
 sim/engine              | base/array.h base/data.h base/hash.h base/heap.h base/input.h | simgrid/ xbt/ xbt.h cxxabi.h sanitizer/
 sim/platform            | lockstep/ base/ model/library/ core/backend.h sim/engine/ | simgrid/ xbt/
-sim                     | lockstep/ base/ model/library/ coll/p2p_backend.h trace/recorder.h core/op.h core/backend.h core/transport.h coll/profile.h core/reduce.h core/fidelity.h core/init_method.h check/record.h check/verdict.h check/outputs.h check/simulated.h check/cause.h check/watch/frames.h check/watch/source.h |
+sim                     | lockstep/ base/ model/library/ coll/p2p_backend.h trace/recorder.h core/op.h core/backend.h core/transport.h coll/profile.h core/reduce.h core/fidelity.h core/init_method.h check/record.h check/verdict.h check/outputs.h check/simulated.h check/cause.h check/death.h check/watch/frames.h check/watch/source.h |
 sim/explore             | lockstep/ base/ coll/profile.h sim/ check/outputs.h check/verdict.h |
 sim/seat                | lockstep/ base/ core/seat.h core/backend.h core/op.h sim/ check/record.h |
 realbackend/wire        | lockstep/ base/ core/op.h core/backend.h core/transport.h core/reduce.h | sys/socket.h sys/statvfs.h netinet/ arpa/inet.h netdb.h sys/un.h linux/membarrier.h nettle/

@@ -1,4 +1,5 @@
 #include "base/array.h"
+#include "base/file_limit.h"
 #include "base/refuse.h"
 #include "trace/recorder.h"
 
@@ -662,7 +663,7 @@ static enum dist_error refuse_parts(const char *path,
 	if (!spill)
 		return dist__refuse_as(message, DIST_ERR_IO,
 				       "%.300s: cannot be written: %s", path,
-				       strerror(errno));
+				       dist__file_why(errno));
 	(void)dist__spill_close(spill);
 	return dist__refuse_as(message, DIST_ERR_IO,
 			       "%.300s: no rank wrote its part of the trace",

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/file_limit.h"
 
 #define MAGIC       UINT64_C(0x314c4c4950534c)
 #define PIECE_BYTES ((size_t)256 << 10) /* whole pages, and any record */
@@ -68,8 +69,10 @@ static bool next_piece(struct dist__spill *spill)
 	if (spill->piece)
 		munmap(spill->piece, PIECE_BYTES);
 	spill->piece = NULL;
-	spill->error =
-		posix_fallocate(spill->fd, spill->next, (off_t)PIECE_BYTES);
+	spill->error = dist__file_fits((uint64_t)spill->next + PIECE_BYTES)
+			       ? posix_fallocate(spill->fd, spill->next,
+						 (off_t)PIECE_BYTES)
+			       : errno;
 	if (spill->error)
 		return false;
 	spill->piece = mmap(NULL, PIECE_BYTES, PROT_READ | PROT_WRITE,

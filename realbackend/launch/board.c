@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file_limit.h"
 #include "base/io.h"
 #include "check/dump.h"
 #include "realbackend/wire/memory_file.h"
@@ -211,7 +212,8 @@ static bool enter_own(int fd, uint64_t job, uint32_t world_size)
 	}
 	if (fstat(fd, &status) != 0 ||
 	    ((size_t)status.st_size < bytes &&
-	     posix_fallocate(fd, 0, (off_t)bytes) != 0))
+	     (!dist__file_fits(bytes) ||
+	      posix_fallocate(fd, 0, (off_t)bytes) != 0)))
 		return false;
 	board = dist__memory_file_map(fd, bytes);
 	if (!board)

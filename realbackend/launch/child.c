@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/guardian.h"
+#include "check/death.h"
 #include "realbackend/launch/python_notes.h"
 #include "realbackend/launch/signals.h"
 #include "realbackend/wire/socket.h"
@@ -201,6 +202,7 @@ bool dist__child_start(struct dist__child *child, int local_rank,
 
 	child->rank = place.rank;
 	child->local_rank = local_rank;
+	child->kills = check_kills_for_memory();
 	/* Without it only the notes are missing. */
 	child->notes_fd = plumbing->spec->is_python ? dist__notes_new() : -1;
 	if (dist__streams_attach(plumbing->streams, &place, child->outputs,

@@ -3,6 +3,7 @@
 #define LOCKSTEP_LAUNCH_CHILD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -51,6 +52,7 @@ struct dist__child {
 	struct timespec ended_at; /* of CLOCK_REALTIME */
 	struct dist__relay outputs[2];
 	int notes_fd;       /* of a rank in Python; -1: none */
+	uint64_t kills;     /* check_kills_for_memory() when it began */
 	int64_t starved_ns; /* dist__child_starved() when settling began */
 };
 

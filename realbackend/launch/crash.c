@@ -24,8 +24,8 @@
 #define LIMIT_S       5
 #define FRAMES        32
 
-static const int numbers[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
-			      SIGABRT, SIGTRAP, SIGSYS};
+static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL, SIGABRT,
+			      SIGTRAP, SIGSYS, SIGXFSZ, SIGXCPU};
 
 static struct {
 	struct check_slot *slot;

@@ -252,7 +252,7 @@ void dist__leader_gather(struct dist__agent *agent, const char *name,
 static bool conclude(struct dist__agent *agent, const struct dist__outcome *own)
 {
 	struct dist__outcome all = {.attempt = agent->orders.round};
-	char text[128] = "";
+	char text[160] = "";
 	int status, culprit;
 
 	if (own->board) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check/death.h"
 #include "check/diagnosis.h"
 #include "check/dump.h"
 #include "check/outputs.h"
@@ -120,8 +121,8 @@ static void describe(const struct dist__child *child,
 	else if (has_overlooked(child, board))
 		snprintf(text, size, CHECK_OVERLOOKED);
 	else if (child->by_signal)
-		snprintf(text, size, "was killed by signal %d (%s)",
-			 child->code, strsignal(child->code));
+		check_describe_death(text, size, child->code, child->pid,
+				     child->kills);
 	else if (io)
 		snprintf(text, size,
 			 "could do no I/O in %.16s (exit status %d)", io->op,

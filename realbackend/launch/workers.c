@@ -10,6 +10,7 @@
 #include "realbackend/launch/board.h"
 #include "base/guardian.h"
 #include "base/clock.h"
+#include "base/file_limit.h"
 #include "realbackend/wire/memory_file.h"
 
 /* How long after the first failure the end that caused it may still come, or
@@ -297,7 +298,8 @@ void dist__workers_look(struct dist__workers *workers, const struct pollfd *fds)
 
 static int complain(const char *what)
 {
-	fprintf(stderr, "lockstep: cannot %s: %s\n", what, strerror(errno));
+	fprintf(stderr, "lockstep: cannot %s: %s\n", what,
+		dist__file_why(errno));
 	return DIST_EXIT_INTERNAL;
 }
 

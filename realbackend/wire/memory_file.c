@@ -11,6 +11,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/file_limit.h"
 #include "base/variable.h"
 #include "realbackend/wire/socket.h"
 
@@ -43,7 +44,9 @@ static int make_in(const char *dir, size_t bytes)
 
 	if (fd < 0)
 		return -1;
-	if (dist__socket_cloexec(fd, true))
+	if (!dist__file_fits(bytes))
+		error = errno;
+	else if (dist__socket_cloexec(fd, true))
 		error = posix_fallocate(fd, 0, (off_t)bytes);
 	if (error == 0)
 		return fd;

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_limit.h"
 #include "lockstep/store.h"
 #include "sim/actor.h"
 #include "sim/ending.h"
@@ -103,10 +104,10 @@ static bool make_seats(struct dist__sim_world *world,
 {
 	size_t bytes =
 		DIST__SEAT_HEAD + (size_t)world->present * DIST__SEAT_BYTES;
+	off_t size = dist__seat_of_lane(world->present, world->present, 0);
 	int fd = memfd_create("lockstep-seats", MFD_CLOEXEC);
 
-	if (fd < 0 || ftruncate(fd, dist__seat_of_lane(world->present,
-						       world->present, 0)))
+	if (fd < 0 || !dist__file_fits((uint64_t)size) || ftruncate(fd, size))
 		return false;
 	here.fd = fd;
 	here.head =

@@ -80,6 +80,17 @@ jq -e '.lockstep.partial == "the job ended with status 13"' "$trace" \
 
 # ---- no room in /dev/shm
 
+# Who exceeds the memory of its control group is killed by the system.
+group=/sys/fs/cgroup/memory$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)/lockstep-$$
+if mkdir "$group" 2>/dev/null; then
+	echo 200M >"$group/memory.limit_in_bytes"
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$LOCKSTEP" run \
+		--nproc-per-node 2 "$(dirname "$LOCKSTEP")/tests/cli/misbehave" eat call 1 \
+		2>"$scratch/err"
+	expect_err 'rank 1 was killed by signal 9 .*, likely by the system for want of memory'
+	rmdir "$group"
+fi
+
 # full SIZE TMP COMMAND... - with so much of both, in a mount space of its own.
 full() {
 	unshare --mount sh -c 'mount -t tmpfs -o size=$1 none /dev/shm &&

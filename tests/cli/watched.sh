@@ -41,6 +41,17 @@ for command in run check; do
 	expect_err 'timeout: rank 2 has run for [0-9.]+ s without a call'
 done
 
+# A limit of the system that ends a rank, or keeps one from beginning, is named.
+for world in "${simulate[*]}" "--nproc-per-node 3"; do
+	# shellcheck disable=SC2086 # words
+	expect 13 run $world "$program" file call 1
+	expect_err 'rank lost: rank 1 was killed by signal 25 .*: files may have 1000 bytes \(ulimit -f\)'
+	expect_err 'it was in write_file at tests/support/misbehave\.c:[0-9]+'
+	# shellcheck disable=SC2086
+	out=$(ulimit -f 0 && "$LOCKSTEP" run $world --json "$scratch/json" "$program" none none 0 2>&1)
+	grep -qx 'lockstep: cannot make .*: File too large: files may have 0 bytes (ulimit -f)' \
+		<<<"$out" || fail "files of 0 bytes: $out"
+done
 # A copy by fork() has no part in the job, and the job goes on without it.
 for world in "${simulate[*]}" "--nproc-per-node 3"; do
 	# shellcheck disable=SC2086 # words
@@ -171,6 +182,9 @@ export WORLD_SIZE=3
 status=0
 "$program" abort call 1 2>"$scratch/err" || status=$?
 [ $status -eq 13 ] || fail "by hand: status $status"
+out=$(ulimit -f 0 && LOCKSTEP_JSON=$scratch/big "$program" abort call 1 2>&1)
+grep -qx "lockstep: $scratch/big: cannot be written: File too large: .*" <<<"$out" ||
+	fail "a report of 0 bytes: $out"
 expect_err 'rank lost: rank 1 was killed by signal 6'
 status=0
 "$program" exit3 call 1 2>"$scratch/err" || status=$?

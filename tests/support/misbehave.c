@@ -8,8 +8,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -51,6 +53,19 @@ static void __attribute__((noinline)) fill_frame(void)
 	zero = array[0];
 }
 
+/* More than a file may have. */
+static void write_file(void)
+{
+	const struct rlimit limit = {1000, 1000};
+	FILE *file = tmpfile();
+
+	if (!file || setrlimit(RLIMIT_FSIZE, &limit) != 0)
+		abort();
+	for (int i = 0; i < 2000; i++)
+		fputc('x', file);
+	(void)fclose(file); /* bad: file */
+}
+
 /* Of the rank that began last; at exit it may be no more. */
 static struct dist_group *world;
 
@@ -87,6 +102,10 @@ static bool err(const struct job *job, int rank, const char *point)
 		abort();
 	if (is(job, "clears"))
 		environ = NULL;
+	while (is(job, "eat"))
+		nowhere = memset(malloc(1 << 20), 1, 1 << 20);
+	if (is(job, "file"))
+		write_file();
 	for (int fd = 3; is(job, "closes") && fd < 256; fd++)
 		(void)close(fd);
 	if (is(job, "quit0"))
