@@ -43,7 +43,8 @@ static bool is_known(char **argv)
 
 	if (!path || !wanted || strncmp(path, wanted, strlen(wanted)) != 0)
 		return false;
-	while (*++argv && strcmp(*argv, "-u") == 0)
+	while (*++argv &&
+	       (strcmp(*argv, "-u") == 0 || strcmp(*argv, "-B") == 0))
 		;
 	return *argv && (**argv != '-' || strcmp(*argv, "-m") == 0 ||
 			 strcmp(*argv, "-c") == 0 || strcmp(*argv, "-") == 0);

@@ -123,9 +123,12 @@ def _find_program(words, folder, rest_of_path):
 def _run(asked, folder, rest_of_path):
     """Runs its program; returns its status."""
     words = asked.words[1:]
-    while words[0] == "-u":
+    while words[0] in ("-u", "-B"):
+        if words[0] == "-u":
+            sys.stdout.reconfigure(write_through=True)
+        else:
+            sys.dont_write_bytecode = True
         del words[0]
-        sys.stdout.reconfigure(write_through=True)
     sys.executable = asked.words[0]  # also for those that it starts
     multiprocessing.spawn.set_executable(sys.executable)
     try:
