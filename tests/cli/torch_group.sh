@@ -7,10 +7,8 @@ needs_torch 1.13
 export PYTHONPATH=$PWD/python:$PWD/tests/torch/light
 LOCKSTEP_LIBRARY=$(dirname "$LOCKSTEP")/liblockstep.so.0
 export LOCKSTEP_LIBRARY
-for file in group ddp; do
-	timeout 500 "$python" tests/torch/$file.py 2 4 >"$scratch/out" 2>&1 ||
-		fail "torch $torch, $file.py: $(tail -n 20 "$scratch/out")"
-done
+timeout 500 "$python" tests/torch/ddp.py 2 4 >"$scratch/out" 2>&1 ||
+	fail "torch $torch: $(tail -n 20 "$scratch/out")"
 # Names may be given until a group is made.
 "$python" -c 'import os, lockstep, torch.distributed as dist
 os.environ["LOCKSTEP_TORCH_BACKEND_AS"] = "gloo"
@@ -18,7 +16,7 @@ dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 print(type(dist.group.WORLD).__module__)' >"$scratch/out" 2>&1
 grep -qx lockstep.group "$scratch/out" ||
 	fail "a name that was given late: $(cat "$scratch/out")"
-warm_torch torch.optim torch._dynamo
+warm_torch torch.optim torch._dynamo torch.distributed.fsdp torch.distributed.tensor.parallel
 export PYTHON_EXEC=$python
 if [[ $torch != 1.* && $torch != 2.[0-5].* ]]; then
 	limit=250 expect 0 run --nproc-per-node 4 tests/torch/names.py
