@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check/chain.h"
+#include "check/forms.h"
 #include "check/message.h"
 #include "check/refusal.h"
 #include "check/sides.h"
@@ -726,6 +727,7 @@ static bool report(struct check_finding *f)
 	if (f->board && f->verdict.kind == CHECK_FINE) {
 		check_warn_of_refusals(&f->warnings, f->board);
 		check_warn_of_unwaited(&f->warnings, f->board);
+		check_warn_of_forms(&f->warnings, f->board);
 		check_warn_of_shutdown(&f->warnings, f->board);
 		if (f->facts->wants_calls)
 			check_warn_of_silence(&f->warnings, f->board);

@@ -76,6 +76,13 @@ enum check_handle { CHECK_HELD = 1, CHECK_GIVEN_AWAY = 2 };
 
 /* One call of the public API. Fields that differ between repeated calls come
  * first: a repeated call writes no others. */
+/* Of two calls that do the same with parts for all ranks. */
+enum check_form {
+	CHECK_FORM_ONE,   /* there is no other */
+	CHECK_FORM_LIST,  /* a tensor for each rank: all_gather */
+	CHECK_FORM_SINGLE /* all in one tensor: all_gather_single */
+};
+
 struct check_call {
 	uint32_t number; /* the rank's calls, counted from 1 */
 	uint32_t state;  /* enum check_call_state */
@@ -91,6 +98,7 @@ struct check_call {
 	uint32_t group_id; /* 0: the default group */
 	int32_t tag;       /* point to point; -1 for collectives */
 	uint32_t original; /* number of the call that it is a copy of, or 0 */
+	uint32_t form;     /* enum check_form */
 	int64_t issued_ns;
 	int64_t ended_ns;
 	int64_t timeout_ns; /* of the call; 0: unknown */

@@ -56,6 +56,17 @@ static void record_lengths(struct check_call *call, const struct dist__op *op)
 			       call->terms_text, sizeof call->terms_text);
 }
 
+static uint32_t form_of(const struct dist__op *op)
+{
+	const struct dist__sides *sides = dist__op_sides(op);
+
+	if (op->kind != DIST__ALL_GATHER && op->kind != DIST__REDUCE_SCATTER &&
+	    op->kind != DIST__ALL_TO_ALL)
+		return CHECK_FORM_ONE;
+	return sides->in.list || sides->out.list ? CHECK_FORM_LIST
+						 : CHECK_FORM_SINGLE;
+}
+
 /* Names the arguments of op in *call; those of a purpose are its own. */
 static void record_arguments(struct check_call *call, const struct dist__op *op)
 {
@@ -73,6 +84,7 @@ static void record_arguments(struct check_call *call, const struct dist__op *op)
 				      sizeof call->terms_text);
 	} else {
 		record_lengths(call, op);
+		call->form = form_of(op);
 	}
 	if (op->kind != DIST__BARRIER && op->kind != DIST__MONITORED_BARRIER)
 		put(call->dtype, sizeof call->dtype,

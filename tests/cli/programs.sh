@@ -184,7 +184,9 @@ for world in sim tcp; do
 	[ "$status" -eq 0 ] || fail "ended by a warning"
 	warned="ranks 0-2 \\(3\\) called broadcast at $folder/refused.c:[0-9]+, which was refused, and went on: src is -1: "
 	grep -qE "^lockstep: warning: $warned" "$out" || fail "no warning: $(cat "$out")"
-	jq -e --arg text "^$warned" '.verdict == "fine" and (.warnings | length == 1) and
+	forms="rank 1 called all_gather at $folder/refused.c:[0-9]+, and ranks 0,2 \\(2\\) called all_gather_single at $folder/refused.c:[0-9]+ \\(#0 of group default\\)"
+	grep -qE "^lockstep: warning: $forms" "$out" || fail "no warning: $(cat "$out")"
+	jq -e --arg text "^$warned" '.verdict == "fine" and (.warnings | length == 2) and
 		(.warnings[0] | test($text))' "$out.json" >/dev/null || fail "no warning in the JSON"
 done
 echo "$count programs"

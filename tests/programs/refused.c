@@ -128,13 +128,23 @@ enum dist_error calls_on_no_group(struct job *job)
 	return DIST_OK;
 }
 
-/* All ranks lack the same, and nobody misses it: a warning. */
+/* All ranks lack the same, and nobody misses it: a warning. So is one
+ * collective that ranks make by different calls. */
 enum dist_error refused_to_all_and_ignored(struct job *job)
 {
-	float x[4] = {0};
+	float x[4] = {0}, all[12];
+	struct dist_tensor list[3];
 
+	for (int i = 0; i < 3; i++)
+		list[i] = dist_tensor(all + 4 * i, 4, DIST_FLOAT32);
 	if (job->wrong)
 		whatever(dist_broadcast(job->world, floats(x), -1, NULL));
+	if (at_fault(job, 1))
+		try(dist_all_gather(job->world, list, floats(x), NULL));
+	else
+		try(dist_all_gather_single(job->world,
+					   dist_tensor(all, 12, DIST_FLOAT32),
+					   floats(x), NULL));
 	return dist_all_reduce(job->world, floats(x), DIST_SUM, NULL);
 }
 
