@@ -147,7 +147,7 @@ DIST_MUST_CHECK int dist_launch(const struct dist_launch_options *options,
  *		rank 0 serves the store there.
  * file:///path	a file store (store.h) that all ranks can open; the last
  *		rank to leave removes it. A file of an earlier job is refused.
- *		Ranks connect to each other by their hosts' names.
+ *		Ranks find rank 0 by the name of its host.
  * .store	a store that all ranks share, borrowed until the group is
  *		destroyed. Then init_method is NULL and world_size is set. Keys
  *		that begin with "lockstep/" are Lockstep's. After a failed

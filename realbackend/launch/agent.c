@@ -164,7 +164,7 @@ static enum dist_error look_for_leader(struct dist__agent *agent, bool *final,
 	enum dist_error error;
 
 	error = dist__store_connect(nodes->endpoint_host, nodes->endpoint_port,
-				    deadline_ns, &agent->store, message);
+				    true, deadline_ns, &agent->store, message);
 	if (error) {
 		/* It waits for whoever may come; not with an unknown host or
 		 * another secret. */

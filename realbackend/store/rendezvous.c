@@ -1,10 +1,15 @@
 /*
  * rendezvous.c - every rank opens a listener for its peers and sends its
- * address to the store at rank 0 (JOIN). The reply to that request has the
+ * address to the server at rank 0 (JOIN). The reply to that request has the
  * token of the job and the addresses of all ranks. After the address come the
  * transport that the rank wants within its machine, "shm" or "tcp", and the
- * number of its node, if a launcher set it. In another store
- * (store_rendezvous.c) a rank gets the same reply.
+ * number of its node, if a launcher set it.
+ *
+ * The ranks know where rank 0 serves (env://, tcp://), or rank 0 writes it to
+ * a store that all share:
+ *
+ *	lockstep/jobs		number of jobs that met in this store: N
+ *	lockstep/N/server	host and port
  */
 #include "realbackend/store/rendezvous.h"
 
@@ -20,7 +25,6 @@
 #include "base/text.h"
 #include "realbackend/store/environment.h"
 #include "realbackend/store/store.h"
-#include "realbackend/store/store_rendezvous.h"
 #include "realbackend/store/roster.h"
 #include "realbackend/store/store_client.h"
 #include "realbackend/store/store_server.h"
@@ -29,6 +33,16 @@
 #define GRACE_NS ((int64_t)300 * 1000000)
 /* Between two attempts to join while the job of before is ending. */
 #define AGAIN_MS 5
+
+/* The server of rank 0. */
+struct door {
+	const char *host;
+	int port;
+	bool awaited; /* it may not be there yet */
+	int64_t deadline_ns;
+	bool answered; /* it has told who is in the job, or why there is none */
+	char text[DIST__ADDRESS_TEXT]; /* buffer that host may point to */
+};
 
 /* ---- the store of rank 0 ------------------------------------------------ */
 
@@ -128,11 +142,13 @@ static bool read_roster(const struct dist__parcel *reply, int world_size,
 /* Takes in the answer to a rank that joined, and releases it. */
 static enum dist_error take_answer(const struct dist__environment *e,
 				   struct dist__rendezvous *r,
+				   struct door *door,
 				   struct dist__parcel *reply,
 				   struct dist_message *message)
 {
 	enum dist_error error = DIST_OK;
 
+	door->answered = true;
 	if (dist__parcel_code(reply) != DIST_OK) {
 		dist__store_explain(reply, message);
 		dist__roster_heed(reply, &r->failure);
@@ -144,29 +160,27 @@ static enum dist_error take_answer(const struct dist__environment *e,
 	return error;
 }
 
-static enum dist_error no_answer(const struct dist__environment *e, int port,
-				 enum dist_error error,
+static enum dist_error no_answer(const struct door *door, enum dist_error error,
 				 struct dist_message *message)
 {
 	if (error != DIST_ERR_TIMEOUT && error != DIST_ERR_IO)
 		return error;
-	snprintf(message->text, sizeof message->text,
-		 "rendezvous: the store at %.200s:%d %s", e->master_addr, port,
-		 error == DIST_ERR_TIMEOUT
-			 ? "did not answer in time; has rank 0 come?"
-			 : "hung up; rank 0 has ended or is no rank of ours");
-	return DIST_ERR_RENDEZVOUS;
+	return dist__refuse_as(
+		message, DIST_ERR_RENDEZVOUS,
+		"rendezvous: the store at %.200s:%d %s", door->host, door->port,
+		error == DIST_ERR_TIMEOUT
+			? "did not answer in time; has rank 0 come?"
+			: "hung up; rank 0 has ended or is no rank of ours");
 }
 
 /* Asks once. *again: the store still belongs to the job of before. */
 static enum dist_error join_once(const struct dist__environment *e,
-				 struct dist__rendezvous *r, int port,
-				 int64_t deadline_ns, bool *again,
-				 struct dist_message *message)
+				 struct dist__rendezvous *r, struct door *door,
+				 bool *again, struct dist_message *message)
 {
 	struct dist__parcel request, reply;
 	char address[DIST__ADDRESS_TEXT], number[16];
-	int64_t left_ns = deadline_ns - dist__clock_ns();
+	int64_t left_ns = door->deadline_ns - dist__clock_ns();
 	struct dist__address local;
 	enum dist_error error;
 
@@ -185,14 +199,14 @@ static enum dist_error join_once(const struct dist__environment *e,
 	dist__parcel_add_text(&request, number);
 	dist__parcel_add_text(&request, address);
 	error = dist__store_call(r->place.store, &request,
-				 dist__deadline_ns(deadline_ns, GRACE_NS),
+				 dist__deadline_ns(door->deadline_ns, GRACE_NS),
 				 &reply);
 	dist__parcel_release(&request);
 	*again = error == DIST_ERR_IO;
 	if (error)
-		return no_answer(e, port, error, message);
+		return no_answer(door, error, message);
 	*again = dist__parcel_code(&reply) == DIST__STORE_AGAIN;
-	return take_answer(e, r, &reply, message);
+	return take_answer(e, r, door, &reply, message);
 }
 
 void dist__rendezvous_leave(struct dist__rendezvous_place *place)
@@ -212,25 +226,45 @@ static void hang_up(struct dist__rendezvous *r)
 }
 
 static enum dist_error join(const struct dist__environment *e,
-			    struct dist__rendezvous *r, int port,
+			    struct dist__rendezvous *r, struct door *door,
 			    struct dist_message *message)
 {
-	int64_t deadline_ns = dist__clock_after(e->timeout_ns);
 	enum dist_error error;
 	bool again;
 
 	for (;;) {
 		again = false;
-		error = dist__store_connect(e->master_addr, port, deadline_ns,
+		error = dist__store_connect(door->host, door->port,
+					    door->awaited, door->deadline_ns,
 					    &r->place.store, message);
 		if (!error)
-			error = join_once(e, r, port, deadline_ns, &again,
-					  message);
-		if (!again || dist__clock_ns() >= deadline_ns)
+			error = join_once(e, r, door, &again, message);
+		if (!again || dist__clock_ns() >= door->deadline_ns)
 			return error;
 		hang_up(r);
 		poll(NULL, 0, AGAIN_MS);
 	}
+}
+
+static enum dist_error meet_at_rank_0(const struct dist__environment *e,
+				      struct dist__rendezvous *r,
+				      struct dist_message *message)
+{
+	struct door door = {.host = e->master_addr,
+			    .port = e->master_port,
+			    .awaited = true};
+	enum dist_error error = DIST_OK;
+
+	if (e->rank == 0) {
+		int listener = -1;
+
+		error = open_store(e, &listener, &door.port, message);
+		if (!error)
+			error = dist__store_server_start(listener,
+							 &r->place.server);
+	}
+	door.deadline_ns = dist__clock_after(e->timeout_ns);
+	return error ? error : join(e, r, &door, message);
 }
 
 /* ---- in a store that others made ---------------------------------------- */
@@ -251,22 +285,107 @@ static bool find_host(struct dist_store *store, struct dist__address *address)
 	return dist__socket_resolve("127.0.0.1", 0, address, 1, &unread) == 1;
 }
 
+/* Serves, and writes where to key, unless another rank 0 has done so. */
+static enum dist_error open_door(struct dist_store *store, const char *key,
+				 struct dist__rendezvous *r)
+{
+	char text[DIST__ADDRESS_TEXT], *first = NULL;
+	struct dist__address address;
+	enum dist_error error;
+	int listener;
+
+	if (!find_host(store, &address) ||
+	    dist__socket_listen_at(&address, &listener) != DIST_OK)
+		return DIST_ERR_IO;
+	dist__secret_warn(listener);
+	if (!dist__socket_local(listener, &address)) {
+		close(listener);
+		return DIST_ERR_IO;
+	}
+	dist__address_format(&address, ' ', text);
+	error = dist__store_server_start(listener, &r->place.server);
+	if (!error)
+		error = dist_store_compare_set(store, key, "", text, &first,
+					       NULL);
+	free(first);
+	return error;
+}
+
+/* Waits for what rank 0 writes to key, and stores it in *door. */
+static enum dist_error find_door(struct dist_store *store, const char *key,
+				 struct dist__rendezvous *r, struct door *door,
+				 struct dist_message *message)
+{
+	int64_t left_ns = door->deadline_ns - dist__clock_ns();
+	char *value, *space;
+	enum dist_error error;
+	size_t len;
+
+	error = dist__store_get_within(store, key, left_ns > 0 ? left_ns : 0,
+				       &value, &len);
+	if (error == DIST_ERR_TIMEOUT) {
+		r->failure.count = 1; /* rank 0 */
+		return dist__refuse_as(message, DIST_ERR_RENDEZVOUS,
+				       "rendezvous: rank 0 has not come to the "
+				       "store that the ranks share");
+	}
+	if (error)
+		return error;
+	snprintf(door->text, sizeof door->text, "%s", value);
+	free(value);
+	space = strchr(door->text, ' ');
+	if (!space)
+		return DIST_ERR_IO;
+	*space = '\0';
+	door->host = door->text;
+	door->port = atoi(space + 1);
+	return DIST_OK;
+}
+
+/* Where the jobs that met in store before are number. */
+static enum dist_error meet_as_job(const struct dist__environment *e,
+				   struct dist__rendezvous *r,
+				   struct dist_store *store, int64_t number,
+				   struct door *door,
+				   struct dist_message *message)
+{
+	char key[48], before[24], after[24];
+	char *found = NULL;
+	enum dist_error error = DIST_OK;
+
+	snprintf(key, sizeof key, "lockstep/%lld/server", (long long)number);
+	if (e->rank == 0)
+		error = open_door(store, key, r);
+	if (!error)
+		error = find_door(store, key, r, door, message);
+	if (!error)
+		error = join(e, r, door, message);
+	if (error)
+		return error;
+	/* Who comes back is in the next job, whoever has seen this one end. */
+	snprintf(before, sizeof before, "%lld", (long long)number);
+	snprintf(after, sizeof after, "%lld", (long long)number + 1);
+	(void)!dist_store_compare_set(store, "lockstep/jobs", before, after,
+				      &found, NULL);
+	free(found);
+	return DIST_OK;
+}
+
 static enum dist_error meet_in_store(const struct dist__environment *e,
 				     struct dist__rendezvous *r,
-				     struct dist_store *store,
+				     struct dist_store *store, bool *answered,
 				     struct dist_message *message)
 {
-	char text[DIST__ADDRESS_TEXT];
-	struct dist__address address;
-	struct dist__parcel reply;
-	enum dist_error error = DIST_ERR_IO;
+	struct door door = {.deadline_ns = dist__clock_after(e->timeout_ns)};
+	enum dist_error error;
+	int64_t number;
 
-	if (find_host(store, &address))
-		error = open_listener(e, r, address, text);
+	error = dist_store_add(store, "lockstep/jobs", 0, &number);
 	if (!error)
-		error = dist__store_rendezvous_join(store, e, text, &reply);
-	if (!error)
-		return take_answer(e, r, &reply, message);
+		error = meet_as_job(e, r, store, number, &door, message);
+	*answered = door.answered || r->failure.count > 0;
+	if (!error || error == DIST_ERR_RENDEZVOUS)
+		return error;
 	snprintf(message->text, sizeof message->text,
 		 "rendezvous: the store that the ranks share failed: %s",
 		 dist_error_string(error));
@@ -278,41 +397,19 @@ static enum dist_error meet_in_file(const struct dist__environment *e,
 				    struct dist_message *message)
 {
 	enum dist_error error;
-	bool over = false;
+	bool answered;
 
 	error = dist__file_store_open(e->method.path, e->world_size,
 				      e->timeout_ns, &r->place.file, message);
 	if (error)
 		return error;
-	(void)!dist__store_rendezvous_is_over(r->place.file, &over);
-	error = meet_in_store(e, r, r->place.file, message);
-	if (error != DIST_ERR_RENDEZVOUS || !over)
-		return error;
-	/* Whom an earlier job missed is none of ours. */
-	r->failure.count = 0;
-	(void)dist__append(message->text, sizeof message->text,
-			   "; so says %.200s: if an earlier job wrote it, "
-			   "delete the file",
-			   e->method.path);
+	error = meet_in_store(e, r, r->place.file, &answered, message);
+	if (error == DIST_ERR_RENDEZVOUS && !answered)
+		(void)dist__append(message->text, sizeof message->text,
+				   "; so says %.200s: if an earlier job wrote "
+				   "it, delete the file",
+				   e->method.path);
 	return error;
-}
-
-static enum dist_error meet_at_rank_0(const struct dist__environment *e,
-				      struct dist__rendezvous *r,
-				      struct dist_message *message)
-{
-	enum dist_error error = DIST_OK;
-	int port = e->master_port;
-
-	if (e->rank == 0) {
-		int listener = -1;
-
-		error = open_store(e, &listener, &port, message);
-		if (!error)
-			error = dist__store_server_start(listener,
-							 &r->place.server);
-	}
-	return error ? error : join(e, r, port, message);
 }
 
 /* ---- what follows from it ----------------------------------------------- */
@@ -385,6 +482,7 @@ enum dist_error dist__rendezvous_meet(const struct dist__environment *e,
 				      struct dist_message *message)
 {
 	enum dist_error error;
+	bool answered;
 
 	memset(r, 0, sizeof *r);
 	r->listener = -1;
@@ -399,7 +497,7 @@ enum dist_error dist__rendezvous_meet(const struct dist__environment *e,
 	if (e->world_size == 1)
 		error = meet_nobody(r, message);
 	else if (e->method.kind == DIST__INIT_STORE)
-		error = meet_in_store(e, r, e->store, message);
+		error = meet_in_store(e, r, e->store, &answered, message);
 	else if (e->method.kind == DIST__INIT_FILE)
 		error = meet_in_file(e, r, message);
 	else

@@ -108,17 +108,6 @@ void dist__roster_leave(struct dist__roster *roster, int rank)
 	roster->came--;
 }
 
-void dist__roster_distrust(struct dist__roster *roster, int rank, int judge)
-{
-	if (roster->failure.text[0])
-		return;
-	blame(&roster->failure, rank);
-	(void)fail(roster,
-		   "rank %d has another LOCKSTEP_SECRET than rank %d, or one "
-		   "of them has none",
-		   rank, judge);
-}
-
 static void name_missing(struct dist__roster *roster)
 {
 	size_t size = sizeof roster->failure.text;

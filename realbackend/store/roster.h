@@ -46,10 +46,6 @@ enum dist__roster_answer dist__roster_join(struct dist__roster *roster,
  * roster is complete, its address is still sent to the other ranks. */
 void dist__roster_leave(struct dist__roster *roster, int rank);
 
-/* dist__roster_distrust fails the roster: rank's secret differs from judge's.
- */
-void dist__roster_distrust(struct dist__roster *roster, int rank, int judge);
-
 /* dist__roster_late fails the roster: "3 of 4 ranks came; missing: 2". */
 void dist__roster_late(struct dist__roster *roster);
 

@@ -280,7 +280,7 @@ static enum dist_error introduce(struct dist__store *store, int64_t deadline_ns,
 /* Dials the addresses in turn until one answers or deadline_ns has passed: it
  * returns a socket, or -1 with errno. */
 static int connect_any(const struct dist__address *addresses, int n,
-		       int64_t deadline_ns)
+		       bool awaited, int64_t deadline_ns)
 {
 	enum { LONGEST_PAUSE_MS = 100 };
 	int fd = -1, pause_ms = 1, error;
@@ -289,7 +289,7 @@ static int connect_any(const struct dist__address *addresses, int n,
 		for (int i = 0; i < n && fd < 0; i++)
 			fd = connect_once(&addresses[i], deadline_ns);
 		if (fd >= 0 || dist__clock_ns() >= deadline_ns ||
-		    errno == EMFILE)
+		    errno == EMFILE || (errno == ECONNREFUSED && !awaited))
 			return fd;
 		/* Nobody there to tell us when there will be: ask again. */
 		error = errno;
@@ -301,7 +301,7 @@ static int connect_any(const struct dist__address *addresses, int n,
 }
 
 /* errno says why. */
-static enum dist_error nobody_there(const char *host, int port,
+static enum dist_error nobody_there(const char *host, int port, bool awaited,
 				    struct dist_message *message)
 {
 	char why[DIST__LIMIT_TEXT] = "rank 0 has not come";
@@ -309,13 +309,15 @@ static enum dist_error nobody_there(const char *host, int port,
 
 	if (errno == EMFILE)
 		dist__socket_limit(0, why);
+	else if (!awaited)
+		strcpy(why, "rank 0 has ended");
 	snprintf(message->text, sizeof message->text,
 		 "rendezvous: no store at %.200s:%d: %.80s; %s", host, port,
 		 what, why);
 	return DIST_ERR_RENDEZVOUS;
 }
 
-enum dist_error dist__store_connect(const char *host, int port,
+enum dist_error dist__store_connect(const char *host, int port, bool awaited,
 				    int64_t deadline_ns,
 				    struct dist__store **store,
 				    struct dist_message *message)
@@ -329,10 +331,10 @@ enum dist_error dist__store_connect(const char *host, int port,
 	if (n == 0)
 		return DIST_ERR_RENDEZVOUS;
 	for (;;) {
-		fresh.fd = connect_any(addresses, n, deadline_ns);
+		fresh.fd = connect_any(addresses, n, awaited, deadline_ns);
 		fresh.broken = false;
 		if (fresh.fd < 0)
-			return nobody_there(host, port, message);
+			return nobody_there(host, port, awaited, message);
 		message->text[0] = '\0';
 		error = introduce(&fresh, deadline_ns, message);
 		if (!error)

@@ -39,11 +39,12 @@ struct dist__store;
 
 /*
  * dist__store_connect connects to the store at host:port; while nobody listens
- * there it tries again, until deadline_ns. With LOCKSTEP_SECRET set both ends
- * prove that they know it. Errors: RENDEZVOUS (host unknown; nobody listened in
- * time; the store has another secret or none), NO_MEMORY, IO; see message.
+ * there it tries again, until deadline_ns, if the store is awaited. With
+ * LOCKSTEP_SECRET set both ends prove that they know it. Errors: RENDEZVOUS
+ * (host unknown; nobody listened in time; the store has another secret or
+ * none), NO_MEMORY, IO; see message.
  */
-enum dist_error dist__store_connect(const char *host, int port,
+enum dist_error dist__store_connect(const char *host, int port, bool awaited,
 				    int64_t deadline_ns,
 				    struct dist__store **store,
 				    struct dist_message *message);

@@ -48,7 +48,7 @@ static enum dist_error dial(const struct tcp_store *tcp, int64_t timeout_ns,
 		return DIST_ERR_NO_MEMORY;
 	do
 		error = dist__store_connect(
-			tcp->host, tcp->port,
+			tcp->host, tcp->port, true,
 			dist__clock_after(simulated ? 0 : timeout_ns),
 			&fresh->client, message);
 	while (error == DIST_ERR_RENDEZVOUS && simulated &&

@@ -190,7 +190,7 @@ static bool is_obeyed(int port, const struct attack *attack)
 	struct dist_message message;
 	bool obeyed;
 
-	okay_or(dist__store_connect("127.0.0.1", port,
+	okay_or(dist__store_connect("127.0.0.1", port, true,
 				    dist__clock_after(20 * SECOND), &store,
 				    &message),
 		message);

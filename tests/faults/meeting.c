@@ -87,11 +87,22 @@ Test(meeting, names_who_did_not_come)
 	cr_assert_neq(access(path, F_OK), 0, "the last one removes it");
 }
 
+Test(meeting, needs_rank_0)
+{
+	run(1, (const int[]){1}, (const int[]){2},
+	    (struct expectation){SECOND / 5,
+				 "rank 0 has not come to the store"});
+	unlink(path);
+}
+
 Test(meeting, tells_everyone_of_a_duplicate)
 {
 	run(3, (const int[]){0, 1, 1}, (const int[]){3, 3, 3},
 	    (struct expectation){20 * SECOND,
 				 "two ranks call themselves rank 1"});
+	run(3, (const int[]){0, 0, 1}, (const int[]){3, 3, 3},
+	    (struct expectation){20 * SECOND,
+				 "two ranks call themselves rank 0"});
 }
 
 Test(meeting, tells_everyone_of_another_world_size)
@@ -110,10 +121,10 @@ static int join_alone(void *arg)
 	return dist_init_process_group(&options, &group);
 }
 
-/* Starts rank 0 of two, which leaves its entry in the file and is killed. */
+/* Starts rank 0 of two, which writes where it serves and is killed. */
 static void leave_a_stale_file(void)
 {
-	static const char *const keys[] = {"lockstep/0/rank/0"};
+	static const char *const keys[] = {"lockstep/0/server"};
 	struct dist_store *store;
 	struct tcp_world world;
 	pid_t pid;

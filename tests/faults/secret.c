@@ -103,13 +103,19 @@ static void run(const char *init_method, const char *const secrets[2],
 		cr_assert_eq(tcp_status(pids[rank]), 0, "rank %d", rank);
 }
 
+/* At a port, and in a shared store. */
+static void run_both(const char *const secrets[2], const char *const text[2])
+{
+	run("env://", secrets, text);
+	run(url, secrets, text);
+}
+
 Test(secret, lets_in_who_knows_it)
 {
 	static const char *const same[] = {"sesame", "sesame"};
 	static const char *const fine[] = {NULL, NULL};
 
-	run("env://", same, fine);
-	run(url, same, fine);
+	run_both(same, fine);
 }
 
 static const char turned_away[] =
@@ -122,7 +128,7 @@ Test(secret, tells_both_sides_of_another)
 	const char *const text[] = {turned_away,
 				    "LOCKSTEP_SECRET is not the one of rank 0"};
 
-	run("env://", secrets, text);
+	run_both(secrets, text);
 }
 
 Test(secret, tells_both_sides_of_none_at_a_rank)
@@ -132,7 +138,7 @@ Test(secret, tells_both_sides_of_none_at_a_rank)
 		turned_away,
 		"rank 0 has a LOCKSTEP_SECRET, this process has none"};
 
-	run("env://", secrets, text);
+	run_both(secrets, text);
 }
 
 Test(secret, tells_both_sides_of_none_at_rank_0)
@@ -142,19 +148,7 @@ Test(secret, tells_both_sides_of_none_at_rank_0)
 		"1 of 2 ranks came; missing: 1",
 		"this process has a LOCKSTEP_SECRET, rank 0 has none"};
 
-	run("env://", secrets, text);
-}
-
-Test(secret, is_compared_in_a_shared_store)
-{
-	static const char *const differ[] = {"sesame", "open"};
-	static const char *const lacks[] = {NULL, "sesame"};
-	static const char *const text[] = {"another LOCKSTEP_SECRET than rank",
-					   "another LOCKSTEP_SECRET than "
-					   "rank"};
-
-	run(url, differ, text);
-	run(url, lacks, text);
+	run_both(secrets, text);
 }
 
 static int join_by_rank(void *arg)

@@ -25,7 +25,7 @@ static struct dist__store *client(void)
 	struct dist_message message;
 	struct dist__store *store = NULL;
 
-	okay_or(dist__store_connect("127.0.0.1", port,
+	okay_or(dist__store_connect("127.0.0.1", port, true,
 				    dist__clock_after(10 * SECOND), &store,
 				    &message),
 		message);
