@@ -44,6 +44,8 @@ static const uint32_t *hosts; /* of the platform */
 static struct dist__graph_factors network;
 static struct routes *routes; /* hash table */
 static size_t num_routes, route_space;
+static uint32_t
+	*last_part; /* by link: where it stands in the last route of it */
 static struct transfer *free_transfers;
 
 /* ---- routes ---------------------------------------------------------------
@@ -51,16 +53,16 @@ static struct transfer *free_transfers;
 
 static void add_part(struct own_route *route, uint32_t link, double times)
 {
-	uint32_t i = 0;
+	uint32_t i = last_part[link];
 
-	while (i < route->count && route->parts[i].link != link)
-		i++;
-	if (i == route->count)
+	if (i >= route->count || route->parts[i].link != link) {
+		last_part[link] = route->count;
 		route->parts[route->count++] = (struct own_part){link, times};
-	else if (dist__own.net->links[link].is_shared)
+	} else if (dist__own.net->links[link].is_shared) {
 		route->parts[i].times += times;
-	else
+	} else {
 		route->parts[i].times = fmax(route->parts[i].times, times);
+	}
 }
 
 static struct own_route *make_route(const uint32_t *links, size_t count,
@@ -416,8 +418,12 @@ bool dist__own_transfers_begin(struct dist__graph *graph, const uint32_t *list)
 {
 	struct own_net *net = dist__own_net_new((uint32_t)graph->num_links);
 
-	if (!net)
+	free(last_part);
+	last_part = calloc(graph->num_links + 1, sizeof *last_part);
+	if (!net || !last_part) {
+		dist__own_net_free(net);
 		return false;
+	}
 	platform = graph;
 	hosts = list;
 	network = dist__graph_read_factors(graph);

@@ -716,7 +716,7 @@ void dist__plain_free(struct dist__plain *plain)
 	free(plain->search.seen);
 	free(plain->by_rank);
 	free(plain->search.heap);
-	free(plain->search.asked);
+	free(plain->search.pushed_from);
 	for (size_t i = 0; plain->search.trees && i < plain->num_points; i++)
 		free(plain->search.trees[i]);
 	free(plain->search.trees);

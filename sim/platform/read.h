@@ -99,7 +99,9 @@ struct dist__plain {
 		uint32_t *cost, *before, *seen, stamp; /* by point */
 		uint64_t *heap;                        /* cost, then rank */
 		size_t num, room;
-		uint8_t *asked; /* how often from a point; by point */
+		uint32_t most;         /* the end is no farther */
+		uint32_t pushed;       /* points, onto the heap */
+		uint32_t *pushed_from; /* in all searches from a point */
 		/* The last step on the way from a point to each other of its
 		 * zone, by number there; NULL: not known. By point. */
 		uint32_t **trees;

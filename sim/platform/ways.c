@@ -277,11 +277,11 @@ bool dist__plain_join(struct dist__plain *plain)
 	search->seen = calloc(num_points, sizeof *search->seen);
 	search->room = 2 * plain->num_routes + 1;
 	search->heap = calloc(search->room, sizeof *search->heap);
-	search->asked = calloc(num_points, sizeof *search->asked);
+	search->pushed_from = calloc(num_points, sizeof *search->pushed_from);
 	search->trees = calloc(num_points, sizeof(uint32_t *));
 	return plain->by_rank && plain->steps && plain->step_links &&
 	       search->cost && search->before && search->seen && search->heap &&
-	       search->asked && search->trees && count_steps(plain) &&
+	       search->pushed_from && search->trees && count_steps(plain) &&
 	       add_steps(plain) && check_joined(plain);
 }
 
@@ -291,23 +291,43 @@ bool dist__plain_join(struct dist__plain *plain)
 
 DIST__HEAP(keys, uint64_t, 2, IS_LESS, DIST__HEAP_PUT)
 
-/* Goes to a point over a step, if that is shorter; a cost only falls, so that
- * no step is taken twice and the heap has room. */
-static void relax(struct dist__plain *plain, uint32_t cost, uint32_t step)
+#define NOWHERE UINT32_MAX
+
+/* Goes to a point over a step, if that is shorter, and the end is not known to
+ * be as near; a cost only falls, so that no step is taken twice and the heap
+ * has room. */
+static void relax(struct dist__plain *plain, uint32_t cost, uint32_t step,
+		  uint32_t end)
 {
 	struct dist__search *search = &plain->search;
 	uint32_t to = plain->steps[step].to;
 
-	if (search->seen[to] == search->stamp && search->cost[to] <= cost)
+	if ((cost >= search->most && to != end) ||
+	    (search->seen[to] == search->stamp && search->cost[to] <= cost))
 		return;
 	search->seen[to] = search->stamp;
 	search->cost[to] = cost;
 	search->before[to] = step;
+	if (to == end)
+		search->most = cost;
 	keys_rise(search->heap, search->num++,
 		  (uint64_t)cost << 32 | plain->points[to].rank);
+	search->pushed++;
 }
 
-#define NOWHERE UINT32_MAX
+/* Whether the end is one step from a point, and how far it is then. A step back
+ * has as many links. */
+static void look_for(struct dist__plain *plain, uint32_t cost, uint32_t at,
+		     uint32_t end)
+{
+	const struct dist__point *point = &plain->points[end];
+	const struct dist__step *steps = plain->steps + point->first_step;
+
+	for (uint32_t i = 0; i < point->num_steps; i++)
+		if (steps[i].to == at &&
+		    cost + steps[i].num_links < plain->search.most)
+			plain->search.most = cost + steps[i].num_links;
+}
 
 /* Goes from a point until it is at another, or (NOWHERE) has been at all of the
  * zone, and stores in tree (NULL allowed), by their numbers, the last step to
@@ -317,7 +337,8 @@ static bool search_way(struct dist__plain *plain, uint32_t from, uint32_t to,
 {
 	struct dist__search *search = &plain->search;
 
-	search->num = 0;
+	search->num = search->pushed = 0;
+	search->most = UINT32_MAX;
 	if (++search->stamp == 0) {
 		memset(search->seen, 0,
 		       plain->num_points * sizeof *search->seen);
@@ -333,26 +354,28 @@ static bool search_way(struct dist__plain *plain, uint32_t from, uint32_t to,
 		const struct dist__point *point = &plain->points[at];
 
 		/* No way over what is as far is shorter. */
-		if (at == to ||
-		    (to != NOWHERE && search->seen[to] == search->stamp &&
-		     search->cost[to] <= cost))
+		if (at == to || cost >= search->most)
 			return true;
 		if (cost > search->cost[at])
 			continue;
+		if (to != NOWHERE &&
+		    plain->points[to].num_steps < point->num_steps)
+			look_for(plain, cost, at, to);
 		if (tree)
 			tree[point->number] = search->before[at];
 		for (uint32_t i = 0; i < point->num_steps; i++) {
 			uint32_t step = point->first_step + i;
 
-			relax(plain, cost + plain->steps[step].num_links, step);
+			relax(plain, cost + plain->steps[step].num_links, step,
+			      to);
 		}
 	}
-	return false;
+	return search->most < UINT32_MAX;
 }
 
-/* Sources from which so many ways were looked for have all of theirs found at
- * once, of so many steps together at most. */
-#define OFTEN     4
+/* Points from which searches went to so many times as many points as there are
+ * have all of their ways found at once, of so many steps together at most. */
+#define OFTEN     2
 #define MOST_KEPT ((size_t)1 << 22)
 
 /* Returns the tree from a point; NULL: there is none yet, or no room. */
@@ -362,10 +385,10 @@ static const uint32_t *tree_of(struct dist__plain *plain, uint32_t from)
 	size_t size = plain->zones[plain->points[from].zone].num_points;
 	uint32_t *tree = search->trees[from];
 
-	if (tree || ++search->asked[from] < OFTEN ||
+	if (tree || search->pushed_from[from] < OFTEN * size ||
 	    search->kept + size > MOST_KEPT)
 		return tree;
-	search->asked[from] = 0;
+	search->pushed_from[from] = 0;
 	tree = malloc(size * sizeof *tree);
 	if (!tree)
 		return NULL;
@@ -426,6 +449,8 @@ static bool add_shortest(struct dist__plain *plain, uint32_t from, uint32_t to,
 	if (tree ? step_to(plain, tree, to) == NOWHERE
 		 : !search_way(plain, from, to, NULL))
 		return false;
+	if (!tree)
+		plain->search.pushed_from[from] += plain->search.pushed;
 	for (uint32_t at = to; at != from;) {
 		const struct dist__step *step =
 			&plain->steps[step_to(plain, tree, at)];
