@@ -366,9 +366,10 @@ static unsigned start(struct CUstream_st *stream, void (*run)(void *arg),
 	*stream->last = job;
 	stream->last = &job->next;
 	stream->busy = true;
+	pthread_mutex_unlock(&mutex);
+	/* Who is woken finds the mutex free. */
 	if (now)
 		pthread_cond_broadcast(&stream->news);
-	pthread_mutex_unlock(&mutex);
 	return fault;
 }
 
@@ -461,7 +462,7 @@ static void run_free(void *arg)
 
 EXPORT unsigned cudaFreeAsync(void *memory, struct CUstream_st *stream)
 {
-	return cudaLaunchHostFunc(stream, run_free, memory);
+	return start(stream, run_free, memory, false);
 }
 
 /* ---- events ------------------------------------------------------------ */
@@ -490,12 +491,15 @@ static void reach_event(void *arg)
 EXPORT unsigned cudaEventRecord(struct CUevent_st *event,
 				struct CUstream_st *stream)
 {
+	bool idle;
+
 	if (event->device != stream->device)
 		return INVALID_HANDLE;
 	pthread_mutex_lock(&mutex);
-	event->ahead++;
+	idle = !stream->busy;
+	event->ahead += !idle;
 	pthread_mutex_unlock(&mutex);
-	return cudaLaunchHostFunc(stream, reach_event, event);
+	return idle ? fault : cudaLaunchHostFunc(stream, reach_event, event);
 }
 
 EXPORT unsigned cudaEventQuery(struct CUevent_st *event)
