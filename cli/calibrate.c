@@ -374,15 +374,16 @@ static const struct option options[] = {
 	 .help = "ranks that the fit is for", .usual = "4", .min = 2,
 	 .max = MOST_RANKS},
 	{"passes", OPTION_COUNT, AT(passes), "N",
-	 .help = "times as long as need be that all is measured, in turns",
-	 .usual = "3", .min = 1, .max = CALIBRATION_MOST_PASSES},
+	 .help = "rounds in which everything is measured", .usual = "3",
+	 .min = 1, .max = CALIBRATION_MOST_PASSES},
 	{"attempts", OPTION_COUNT, AT(attempts), "N",
-	 .help = "runs at most, until the machine is quiet in one; else the "
-		 "quietest counts",
+	 .help = "most runs: it stops after one in which the machine was "
+		 "quiet, else it takes the quietest",
 	 .usual = "5", .min = 1, .max = MOST_ATTEMPTS},
 	{INTRA_ROW(OPTION_CHOICE, AT(intra))},
 	{BIND_TO_ROW(OPTION_CHOICE, AT(bind_to),
-		     "; messages between those of one are then told apart")},
+		     "; messages between ranks of one processor are then "
+		     "measured by themselves")},
 	{.name = NULL}};
 
 static const struct option from_options[] = {
@@ -405,9 +406,9 @@ const struct manual manual_calibrate = {
 		 "[--transport T] [--profile LIBRARY] [-o DIR]\n--measured "
 		 "[--machine NAME] -o DIR",
 	.about = "Measures this machine and writes a platform and a profile "
-		 "fitted to it. As ranks of a job, on two hosts or more, it "
-		 "measures what is between them: lockstep run ... lockstep "
-		 "calibrate -o DIR",
+		 "fitted to it. Started as ranks of a job on two or more "
+		 "hosts, it measures the network between them: lockstep run "
+		 "... lockstep calibrate -o DIR",
 	.examples =
 		{"lockstep calibrate -o here && lockstep predict --platform "
 		 "here/loopback.xml --profile here/loopback.yaml --world-size "

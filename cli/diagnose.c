@@ -34,7 +34,7 @@ static const struct option options[] = {
 
 const struct manual manual_diagnose = {
 	.usage = "[OPTION...] DUMP...",
-	.about = "Gives the verdict on a job that is over, from the dumps of "
+	.about = "Gives the verdict on a job that has ended, from the dumps of "
 		 "its ranks. DUMP is a file that a rank or the launcher left, "
 		 "or a folder of files whose names end in " CHECK_DUMP_SUFFIX
 		 "; or a dump of torch's Flight Recorder, in pickle or JSON, "

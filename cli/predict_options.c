@@ -49,8 +49,8 @@ const struct manual manual_predict = {
 		 "[OPTION...]\n[--workload W] [--model MODEL] --machine NAME "
 		 "--world-size N [OPTION...]",
 	.about = "Predicts one training step and its parts. Below the table "
-		 "stands the critical path of the last world size: why its "
-		 "step takes as long as it does.\n\nAn option for links "
+		 "is the critical path of the last world size, which says "
+		 "why its step takes so long.\n\nAn option for links "
 		 "changes all links between nodes, or all within nodes, by the "
 		 "same factor. A step that needs more memory than the GPU has, "
 		 "or computes faster than its peak, is marked as impossible.",

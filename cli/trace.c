@@ -180,8 +180,8 @@ static const struct option options[] = {
 
 const struct manual manual_trace = {
 	.usage = "show|gantt|path [OPTION...] TRACE",
-	.about = "Looks at a trace: its calls, its timeline, the critical path "
-		 "on which its end depended. TRACE: a file of Lockstep or "
+	.about = "Shows a trace: its calls, its timeline, or its critical "
+		 "path. TRACE: a file of Lockstep or "
 		 "torch.profiler, or a folder of the latter's, one a rank. The "
 		 "rows of --tsv are calls (show), bars (gantt), legs (path).",
 	.examples = {"lockstep trace gantt --ranks 0-7 -o step.svg "
