@@ -96,12 +96,12 @@ static struct dist__sim_cable *cable_of(struct dist__sim_ways *ways,
 
 /* Notes a message on all its links; false: one has several senders and several
  * receivers. */
-static bool add_message(struct dist__sim_ways *ways, int from, int to)
+static bool add_message(struct dist__sim_ways *ways,
+			const struct dist__sim_way *way, int from, int to)
 {
-	struct dist__sim_way *way = dist__sim_way_find(ways, from, to);
-	bool alone = way;
+	bool alone = true;
 
-	for (size_t i = 0; way && i < way->count; i++) {
+	for (size_t i = 0; i < way->count; i++) {
 		struct dist__sim_cable *cable = cable_of(ways, way->cables[i]);
 		bool senders = add_user(&cable->senders, from);
 		bool receivers = add_user(&cable->receivers, to);
@@ -109,23 +109,45 @@ static bool add_message(struct dist__sim_ways *ways, int from, int to)
 		if (cable->is_shared && senders && receivers)
 			alone = false;
 	}
-	dist__sim_way_release(way);
 	return alone;
 }
 
-/* all: also after one that is not alone. */
+/* The messages of all kinds of steps: the ways on which each rank sends [0],
+ * and receives [1], one behind another; NULL: no message. */
+struct messages {
+	struct dist__sim_way **ways[2];
+	int kinds, size;
+};
+
+/* Adds the messages of a step, the k-th of its kind. Without a list for them
+ * it ends at the first that is not alone. Stores whether there are all ways. */
 static bool add_step(struct dist__sim_ways *ways, const struct dist__flow *flow,
-		     const struct dist__members *members, int step, bool all)
+		     const struct dist__members *members, int step,
+		     const struct messages *list, int k, bool *is_well)
 {
 	bool alone = true;
 
-	for (int rank = 0; rank < flow->world_size && (alone || all); rank++) {
+	for (int rank = 0;
+	     rank < flow->world_size && *is_well && (alone || list->ways[0]);
+	     rank++) {
 		int to = flow->ops->hop(flow, rank, step).to;
+		int sender = dist__global_rank(members, rank), receiver;
+		struct dist__sim_way *way;
 
-		if (to >= 0)
-			alone &= add_message(ways,
-					     dist__global_rank(members, rank),
-					     dist__global_rank(members, to));
+		if (to < 0)
+			continue;
+		receiver = dist__global_rank(members, to);
+		way = dist__sim_way_find(ways, sender, receiver);
+		*is_well = way;
+		if (!way)
+			break;
+		alone &= add_message(ways, way, sender, receiver);
+		if (list->ways[0]) {
+			list->ways[0][rank * list->kinds + k] = way;
+			list->ways[1][to * list->kinds + k] = way;
+		} else {
+			dist__sim_way_release(way);
+		}
 	}
 	return alone;
 }
@@ -177,42 +199,6 @@ static bool carries(const struct dist__sim_ways *ways,
 	return true;
 }
 
-/* The messages of all kinds of steps: to whom each rank sends [0], and from
- * whom it receives [1], -1: nobody. */
-struct messages {
-	int *peers[2];
-	int kinds, size;
-};
-
-static bool list_messages(struct messages *m, const struct dist__flow *flow,
-			  const struct dist__members *members)
-{
-	size_t num = (size_t)m->kinds * (size_t)m->size;
-	int k = 0;
-
-	m->peers[0] = malloc(2 * num * sizeof(int));
-	if (!m->peers[0])
-		return false;
-	m->peers[1] = m->peers[0] + num;
-	memset(m->peers[0], -1, 2 * num * sizeof(int));
-	for (int step = 0; step < flow->steps && k < m->kinds; step++) {
-		if (dist__flow_like(flow, step) != step)
-			continue;
-		for (int rank = 0; rank < m->size; rank++) {
-			int to = flow->ops->hop(flow, rank, step).to;
-
-			if (to < 0)
-				continue;
-			m->peers[0][rank * m->kinds + k] =
-				dist__global_rank(members, to);
-			m->peers[1][to * m->kinds + k] =
-				dist__global_rank(members, rank);
-		}
-		k++;
-	}
-	return true;
-}
-
 /* Visits all messages by a side's ranks: asks their rates of the links, or
  * (check) returns whether these carry what is asked. */
 static bool visit(struct dist__sim_ways *ways, const struct messages *m,
@@ -221,54 +207,57 @@ static bool visit(struct dist__sim_ways *ways, const struct messages *m,
 	bool carried = true;
 
 	for (int i = 0; i < m->size * m->kinds && carried; i++) {
-		int rank = dist__global_rank(members, i / m->kinds);
-		int peer = m->peers[side][i];
-		struct dist__sim_way *way;
+		const struct dist__sim_way *way = m->ways[side][i];
 
-		if (peer < 0)
-			continue;
-		way = side ? dist__sim_way_find(ways, peer, rank)
-			   : dist__sim_way_find(ways, rank, peer);
-		if (way && !check)
-			add_rate(ways, way, rank, side);
-		carried = way && (!check || carries(ways, way));
-		dist__sim_way_release(way);
+		if (way && check)
+			carried = carries(ways, way);
+		else if (way)
+			add_rate(ways, way,
+				 dist__global_rank(members, i / m->kinds),
+				 side);
 	}
 	return carried;
 }
 
 /* Whether all that ranks send or receive at the same time, in whatever steps
  * they are, is no more than each link carries. All messages have been noted. */
-static bool is_carried(struct dist__sim_ways *ways,
-		       const struct dist__flow *flow,
-		       const struct dist__members *members, int kinds)
+static bool is_carried(struct dist__sim_ways *ways, const struct messages *m,
+		       const struct dist__members *members)
 {
-	struct messages m = {.kinds = kinds, .size = flow->world_size};
-	bool carried = ways->back_load == 0 &&
-		       list_messages(&m, flow, members) &&
-		       visit(ways, &m, members, 0, false) &&
-		       visit(ways, &m, members, 1, false) &&
-		       visit(ways, &m, members, 0, true);
-
-	free(m.peers[0]);
-	return carried;
+	return ways->back_load == 0 && visit(ways, m, members, 0, false) &&
+	       visit(ways, m, members, 1, false) &&
+	       visit(ways, m, members, 0, true);
 }
 
 /* Whether the messages of an open flow share no links, or share them well. */
 static bool is_alone(struct dist__sim_ways *ways, const struct dist__flow *flow,
 		     const struct dist__members *members)
 {
-	bool alone = true, few;
-	int kinds = 0;
+	struct messages m = {.size = flow->world_size};
+	bool alone = true, well = true;
+	size_t num = 0;
+	int k = 0;
 
 	ways->judged++;
 	for (int step = 0; step < flow->steps; step++)
-		kinds += dist__flow_like(flow, step) == step;
-	few = kinds <= MOST_KINDS;
-	for (int step = 0; step < flow->steps && (alone || few); step++)
+		m.kinds += dist__flow_like(flow, step) == step;
+	if (m.kinds <= MOST_KINDS) {
+		num = (size_t)m.kinds * (size_t)m.size;
+		m.ways[0] = calloc(2 * num + 1, sizeof *m.ways[0]);
+		well = m.ways[0];
+		m.ways[1] = well ? m.ways[0] + num : NULL;
+	}
+	for (int step = 0; step < flow->steps && well && (alone || m.ways[0]);
+	     step++)
 		if (dist__flow_like(flow, step) == step)
-			alone &= add_step(ways, flow, members, step, few);
-	return alone || (few && is_carried(ways, flow, members, kinds));
+			alone &= add_step(ways, flow, members, step, &m, k++,
+					  &well);
+	if (well && !alone && m.ways[0])
+		alone = is_carried(ways, &m, members);
+	for (size_t i = 0; i < num && m.ways[0]; i++)
+		dist__sim_way_release(m.ways[0][i]);
+	free(m.ways[0]);
+	return well && alone;
 }
 
 /* A step of all parts of a group. */
@@ -277,37 +266,51 @@ struct parts {
 	const struct dist__flow *flow;
 	const struct dist__members *members;
 	int step;
-	double *Bps; /* of what each rank sends, as it was last */
+	struct message {
+		struct dist__sim_way *way; /* NULL: none */
+		double Bps;                /* as it was last */
+	} * sent;                          /* by rank */
 };
 
-/* Visits the messages of some parts, from first on: puts them onto their links,
- * takes them off (load less than 0), or (0) rates them, and then returns
- * whether they are as fast as before. */
-static bool visit_parts(const struct parts *p, int first, int num, double load)
+/* Finds the ways of all messages; false: there is one too few. */
+static bool find_ways(const struct parts *p, int num)
 {
-	const struct dist__flow *flow = p->flow;
-	int size = flow->world_size;
-	bool same = true;
+	int size = p->flow->world_size;
 
-	for (int i = first * size; i < (first + num) * size; i++) {
-		int to = flow->ops->hop(flow, i % size, p->step).to;
-		struct dist__sim_way *way = NULL;
-		double Bps;
+	for (int i = 0; i < num * size; i++) {
+		int to = p->flow->ops->hop(p->flow, i % size, p->step).to;
 
 		if (to < 0)
 			continue;
-		way = dist__sim_way_find(
+		p->sent[i].way = dist__sim_way_find(
 			p->ways, dist__global_rank(p->members, i),
 			dist__global_rank(p->members, i - i % size + to));
-		if (way && load != 0)
-			dist__sim_way_load(p->ways, way, load);
-		if (way && load == 0) {
-			Bps = dist__sim_way_Bps(p->ways, way);
-			same &= Bps == p->Bps[i];
-			p->Bps[i] = Bps;
-		}
-		dist__sim_way_release(way);
+		if (!p->sent[i].way)
+			return false;
 	}
+	return true;
+}
+
+/* Visits the messages of some parts, from first on: puts them onto their links,
+ * rates them, takes them off; returns whether they are as fast as before. */
+static bool visit_parts(const struct parts *p, int first, int num)
+{
+	struct message *from = p->sent + first * p->flow->world_size;
+	struct message *end = from + num * p->flow->world_size;
+	bool same = true;
+
+	for (struct message *m = from; m < end; m++)
+		if (m->way)
+			dist__sim_way_load(p->ways, m->way, 1);
+	for (struct message *m = from; m < end; m++) {
+		double Bps = m->way ? dist__sim_way_Bps(p->ways, m->way) : 0;
+
+		same &= Bps == m->Bps;
+		m->Bps = Bps;
+	}
+	for (struct message *m = from; m < end; m++)
+		if (m->way)
+			dist__sim_way_load(p->ways, m->way, -1);
 	return same;
 }
 
@@ -315,21 +318,19 @@ static bool visit_parts(const struct parts *p, int first, int num, double load)
  * the same step. */
 static bool are_apart(struct parts *p, int num)
 {
+	int all = num * p->flow->world_size;
 	bool apart;
 
-	p->Bps = calloc((size_t)num * (size_t)p->flow->world_size,
-			sizeof *p->Bps);
-	if (!p->Bps)
+	p->sent = calloc((size_t)all, sizeof *p->sent);
+	if (!p->sent)
 		return false;
-	for (int i = 0; i < num; i++) {
-		(void)visit_parts(p, i, 1, 1);
-		(void)visit_parts(p, i, 1, 0);
-		(void)visit_parts(p, i, 1, -1);
-	}
-	(void)visit_parts(p, 0, num, 1);
-	apart = visit_parts(p, 0, num, 0);
-	(void)visit_parts(p, 0, num, -1);
-	free(p->Bps);
+	apart = find_ways(p, num);
+	for (int i = 0; i < num && apart; i++)
+		(void)visit_parts(p, i, 1);
+	apart = apart && visit_parts(p, 0, num);
+	for (int i = 0; i < all; i++)
+		dist__sim_way_release(p->sent[i].way);
+	free(p->sent);
 	return apart;
 }
 

@@ -711,9 +711,7 @@ void dist__plain_free(struct dist__plain *plain)
 	free(plain->step_links);
 	free(plain->point_names.slots);
 	free(plain->link_names.slots);
-	free(plain->search.cost);
-	free(plain->search.before);
-	free(plain->search.seen);
+	free(plain->search.at);
 	free(plain->by_rank);
 	free(plain->search.heap);
 	free(plain->search.pushed_from);

@@ -96,8 +96,13 @@ struct dist__plain {
 
 	/* Where a search is, and what whole ones have found. */
 	struct dist__search {
-		uint32_t *cost, *before, *seen, stamp; /* by point */
-		uint64_t *heap;                        /* cost, then rank */
+		struct {
+			uint32_t seen; /* the stamp of a search that came here;
+					* then: */
+			uint32_t cost, before; /* the last step */
+		} * at;                        /* by point */
+		uint32_t stamp;
+		uint64_t *heap; /* cost, then rank */
 		size_t num, room;
 		uint32_t most;         /* the end is no farther */
 		uint32_t pushed;       /* points, onto the heap */

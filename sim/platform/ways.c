@@ -272,17 +272,15 @@ bool dist__plain_join(struct dist__plain *plain)
 	plain->steps = calloc(2 * plain->num_routes + 1, sizeof *plain->steps);
 	plain->step_links =
 		calloc(2 * plain->num_ctns + 1, sizeof *plain->step_links);
-	search->cost = calloc(num_points, sizeof *search->cost);
-	search->before = calloc(num_points, sizeof *search->before);
-	search->seen = calloc(num_points, sizeof *search->seen);
+	search->at = calloc(num_points, sizeof *search->at);
 	search->room = 2 * plain->num_routes + 1;
 	search->heap = calloc(search->room, sizeof *search->heap);
 	search->pushed_from = calloc(num_points, sizeof *search->pushed_from);
 	search->trees = calloc(num_points, sizeof(uint32_t *));
 	return plain->by_rank && plain->steps && plain->step_links &&
-	       search->cost && search->before && search->seen && search->heap &&
-	       search->pushed_from && search->trees && count_steps(plain) &&
-	       add_steps(plain) && check_joined(plain);
+	       search->at && search->heap && search->pushed_from &&
+	       search->trees && count_steps(plain) && add_steps(plain) &&
+	       check_joined(plain);
 }
 
 /* ---- the shortest way in a zone ---------------------------------------- */
@@ -303,11 +301,12 @@ static void relax(struct dist__plain *plain, uint32_t cost, uint32_t step,
 	uint32_t to = plain->steps[step].to;
 
 	if ((cost >= search->most && to != end) ||
-	    (search->seen[to] == search->stamp && search->cost[to] <= cost))
+	    (search->at[to].seen == search->stamp &&
+	     search->at[to].cost <= cost))
 		return;
-	search->seen[to] = search->stamp;
-	search->cost[to] = cost;
-	search->before[to] = step;
+	search->at[to].seen = search->stamp;
+	search->at[to].cost = cost;
+	search->at[to].before = step;
 	if (to == end)
 		search->most = cost;
 	keys_rise(search->heap, search->num++,
@@ -340,12 +339,11 @@ static bool search_way(struct dist__plain *plain, uint32_t from, uint32_t to,
 	search->num = search->pushed = 0;
 	search->most = UINT32_MAX;
 	if (++search->stamp == 0) {
-		memset(search->seen, 0,
-		       plain->num_points * sizeof *search->seen);
+		memset(search->at, 0, plain->num_points * sizeof *search->at);
 		search->stamp = 1;
 	}
-	search->seen[from] = search->stamp;
-	search->cost[from] = 0;
+	search->at[from].seen = search->stamp;
+	search->at[from].cost = 0;
 	keys_rise(search->heap, search->num++, plain->points[from].rank);
 	while (search->num > 0) {
 		uint64_t key = keys_pop(search->heap, search->num--);
@@ -356,13 +354,13 @@ static bool search_way(struct dist__plain *plain, uint32_t from, uint32_t to,
 		/* No way over what is as far is shorter. */
 		if (at == to || cost >= search->most)
 			return true;
-		if (cost > search->cost[at])
+		if (cost > search->at[at].cost)
 			continue;
 		if (to != NOWHERE &&
 		    plain->points[to].num_steps < point->num_steps)
 			look_for(plain, cost, at, to);
 		if (tree)
-			tree[point->number] = search->before[at];
+			tree[point->number] = search->at[at].before;
 		for (uint32_t i = 0; i < point->num_steps; i++) {
 			uint32_t step = point->first_step + i;
 
@@ -404,7 +402,8 @@ static const uint32_t *tree_of(struct dist__plain *plain, uint32_t from)
 static uint32_t step_to(const struct dist__plain *plain, const uint32_t *tree,
 			uint32_t to)
 {
-	return tree ? tree[plain->points[to].number] : plain->search.before[to];
+	return tree ? tree[plain->points[to].number]
+		    : plain->search.at[to].before;
 }
 
 /* ---- ways -------------------------------------------------------------- */
