@@ -200,10 +200,27 @@ static const struct dist__region *next_newer(const struct dist__region *region,
 					     const struct dist__region *last)
 {
 	do
-		last = dist__region_next(region->watch, begin, end, last);
-	while (last && (last->watch == region->watch ||
-			last->node.age < region->node.age));
+		last = dist__region_next(region->watch, begin, end, last,
+					 region->node.age);
+	while (last && last->watch == region->watch);
 	return last;
+}
+
+/* Whether a newer op with memory from there on writes all of region: one does
+ * if many work on one buffer. */
+static bool is_overwritten(const struct dist__region *region)
+{
+	const struct dist__region_node *node = region->node.after;
+
+	for (; node && node->begin == region->node.begin; node = node->after) {
+		const struct dist__region *newer =
+			(const struct dist__region *)node;
+
+		if (newer->writes && newer->watch != region->watch &&
+		    node->end >= region->node.end)
+			return true;
+	}
+	return false;
 }
 
 /* Gives the caller the results of region, or a part of it, but for what newer
@@ -241,7 +258,8 @@ static void deliver_all(const struct dist__buffer_check *watch)
 		size_t bytes = dist__tensor_bytes(&region->tensor);
 		char *begin = region->tensor.data;
 
-		if (!region->writes || !deliver(region, begin, begin + bytes))
+		if (!region->writes || is_overwritten(region) ||
+		    !deliver(region, begin, begin + bytes))
 			continue;
 		while ((newer = next_newer(region, begin, begin + bytes,
 					   newer)))
@@ -348,7 +366,8 @@ enum dist_error dist__buffer_check_sweep(struct dist_group *group,
 			      !dist__op_is_p2p(w->op->kind) &&
 			      w->op->seq < op->seq;
 
-		if (w == op->watch)
+		/* What began later is no earlier one. */
+		if (op->watch && w->age >= op->watch->age)
 			here[0] = NULL;
 		w->heard |= released;
 		if ((released || before) && dist__op_is_done(w->op))

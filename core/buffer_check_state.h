@@ -51,14 +51,15 @@ static inline size_t dist__tensor_bytes(const struct dist_tensor *tensor)
 }
 
 /* dist__region_next returns the region of the rank behind last (NULL: the first
- * one) that has a byte from begin to end; NULL: none. */
+ * one) of that age or newer that has a byte from begin to end; NULL: none. */
 static inline const struct dist__region *
 dist__region_next(const struct dist__buffer_check *watch, const char *begin,
-		  const char *end, const struct dist__region *last)
+		  const char *end, const struct dist__region *last,
+		  uint64_t age)
 {
 	return (const struct dist__region *)dist__region_index_next(
 		&watch->group->root->regions, begin, end,
-		last ? &last->node : NULL);
+		last ? &last->node : NULL, age);
 }
 
 /* dist__buffer_check_most returns an upper bound of the tensors of op. */

@@ -32,16 +32,38 @@ static bool in_order(const struct dist__buffer_check *a,
 	       !dist__op_is_p2p(b->op->kind);
 }
 
-/* The region behind last that shares memory with region; NULL: none. */
+/* Whether that holds for the op of watch and all whose memory is held. */
+static bool are_all_in_order(const struct dist__buffer_check *watch)
+{
+	const struct dist__region_index *held = &watch->group->root->regions;
+
+	return held->order == watch->group && !dist__op_is_p2p(watch->op->kind);
+}
+
+/* Notes whose memory is held, before a region of watch is. */
+static void note_order(const struct dist__buffer_check *watch)
+{
+	struct dist__region_index *held = &watch->group->root->regions;
+
+	if (dist__op_is_p2p(watch->op->kind) ||
+	    (held->root && held->order != watch->group))
+		held->order = NULL;
+	else
+		held->order = watch->group;
+}
+
+/* The region behind last, of that age or newer, that shares memory with region;
+ * NULL: none. */
 static const struct dist__region *
 next_near(const struct dist__buffer_check *watch,
-	  const struct dist__region *region, const struct dist__region *last)
+	  const struct dist__region *region, const struct dist__region *last,
+	  uint64_t age)
 {
 	const char *begin = region->tensor.data;
 
 	return dist__region_next(watch, begin,
 				 begin + dist__tensor_bytes(&region->tensor),
-				 last);
+				 last, age);
 }
 
 /* Whether nobody waits for the op of watch any more, which is done. */
@@ -59,11 +81,13 @@ static enum dist_error find_earlier(const struct dist__buffer_check *watch,
 	const struct dist__region *near = NULL, *oldest = NULL;
 
 	*found = false;
-	while ((near = next_near(watch, region, near))) {
+	while ((near = next_near(watch, region, near, 0))) {
 		if (near->watch == watch || is_over(near->watch) ||
 		    !(near->writes || region->writes))
 			continue;
 		*found = true;
+		if (are_all_in_order(watch))
+			break;
 		if (!in_order(near->watch, watch) &&
 		    (!oldest || near->node.age < oldest->node.age))
 			oldest = near;
@@ -89,17 +113,28 @@ static bool follow(const struct dist__buffer_check *watch,
 		   const struct dist__region *region,
 		   struct dist__shadow_copy *holding)
 {
+	const char *begin = region->tensor.data;
+	const struct dist__region_node *same =
+		dist__region_index_newest(&watch->group->root->regions, begin);
 	const struct dist__region *near = NULL;
 	uint64_t oldest = 0;
 	bool good = true;
 
-	while ((near = next_near(watch, region, near)))
+	/* Of many on one buffer the newest one is found at once. */
+	for (; same && same->begin == (uintptr_t)begin && !oldest;
+	     same = same->before) {
+		near = (const struct dist__region *)same;
 		if (near->watch != watch && near->writes &&
-		    near->node.age > oldest && covers(near, region))
+		    covers(near, region))
 			oldest = near->node.age;
-	while ((near = next_near(watch, region, near)))
+	}
+	near = NULL;
+	while ((near = next_near(watch, region, near, oldest + 1)))
 		if (near->watch != watch && near->writes &&
-		    near->node.age >= oldest)
+		    covers(near, region))
+			oldest = near->node.age;
+	while ((near = next_near(watch, region, near, oldest)))
+		if (near->watch != watch && near->writes)
 			good &= dist__shadow_copy_follow(
 				holding, near->holding, near->node.age,
 				near->tensor.data,
@@ -178,6 +213,7 @@ static enum dist_error take(struct dist__buffer_check *watch,
 	region->node.begin = (uintptr_t)region->tensor.data;
 	region->node.end =
 		region->node.begin + dist__tensor_bytes(&region->tensor);
+	note_order(watch);
 	dist__region_index_add(&watch->group->root->regions, &region->node);
 	watch->num_regions++;
 	tensor->data = region->holding->work +

@@ -15,18 +15,21 @@ static bool is_before(const struct dist__region_node *a,
 	return a->begin != b->begin ? a->begin < b->begin : a->age < b->age;
 }
 
-static uintptr_t reach_of(const struct dist__region_node *node)
+static void measure_with(struct dist__region_node *node,
+			 const struct dist__region_node *below)
 {
-	return node ? node->reach : 0;
+	if (below && below->reach > node->reach)
+		node->reach = below->reach;
+	if (below && below->latest > node->latest)
+		node->latest = below->latest;
 }
 
 static void measure(struct dist__region_node *node)
 {
-	uintptr_t left = reach_of(node->left), right = reach_of(node->right);
-
-	node->reach = left > right ? left : right;
-	if (node->end > node->reach)
-		node->reach = node->end;
+	node->reach = node->end;
+	node->latest = node->age;
+	measure_with(node, node->left);
+	measure_with(node, node->right);
 }
 
 /* Cuts tree into those before node, *left, and the others, *right. */
@@ -113,33 +116,51 @@ void dist__region_index_remove(struct dist__region_index *index,
 
 static struct dist__region_node *next(struct dist__region_node *tree,
 				      uintptr_t begin, uintptr_t end,
-				      const struct dist__region_node *last)
+				      const struct dist__region_node *last,
+				      uint64_t age)
 {
 	struct dist__region_node *found;
 
-	if (reach_of(tree) <= begin)
+	if (!tree || tree->reach <= begin || tree->latest < age)
 		return NULL;
 	if (!last || is_before(last, tree)) {
-		found = next(tree->left, begin, end, last);
+		found = next(tree->left, begin, end, last, age);
 		if (found)
 			return found;
-		if (tree->begin < end && tree->end > begin)
+		if (tree->begin < end && tree->end > begin && tree->age >= age)
 			return tree;
 	}
-	return tree->begin < end ? next(tree->right, begin, end, last) : NULL;
+	return tree->begin < end ? next(tree->right, begin, end, last, age)
+				 : NULL;
 }
 
 struct dist__region_node *
 dist__region_index_next(const struct dist__region_index *index,
 			const char *begin, const char *end,
-			const struct dist__region_node *last)
+			const struct dist__region_node *last, uint64_t age)
 {
 	uintptr_t from = (uintptr_t)begin, to = (uintptr_t)end;
 	struct dist__region_node *after = last ? last->after : NULL;
 
 	if (last && (!after || after->begin >= to))
 		return NULL;
-	if (after && after->end > from)
+	if (after && after->end > from && after->age >= age)
 		return after;
-	return next(index->root, from, to, last);
+	return next(index->root, from, to, last, age);
+}
+
+struct dist__region_node *
+dist__region_index_newest(const struct dist__region_index *index,
+			  const char *begin)
+{
+	struct dist__region_node *node = index->root, *found = NULL;
+
+	while (node) {
+		bool is_before = node->begin <= (uintptr_t)begin;
+
+		if (node->begin == (uintptr_t)begin)
+			found = node;
+		node = is_before ? node->right : node->left;
+	}
+	return found;
 }
