@@ -92,6 +92,7 @@ void check_warn_of_forms(struct check_lines *lines,
 	print(out, &(struct mixed){board, place, CHECK_FORM_LIST});
 	fputs(", and ", out);
 	print(out, &(struct mixed){board, place, CHECK_FORM_SINGLE});
-	fprintf(out, " (#%u of group %s): they fit here, but are not the same call",
+	fprintf(out,
+		" (#%u of group %s): they fit here, but are not the same call",
 		place->index, place->group);
 }
