@@ -1,7 +1,8 @@
 """examples.py FOLDER "SCRIPT WORDS"... - runs scripts one after the other, each
 as python3 would with these words, in forks of this process, so that torch is
-imported once. In the empty folder the ranks tell each other that a script has
-ended: its store must be gone before the next one is made on the same port.
+imported once; all WORLD_SIZE ranks are, where no RANK is given. In the empty
+folder the ranks tell each other that a script has ended: its store must be gone
+before the next one is made on the same port.
 """
 import importlib
 import os
@@ -19,6 +20,13 @@ for module in ("torch.distributed", "torch._dynamo", "torch.optim",
     except Exception:  # this version lacks it, or its packager broke it
         pass
 folder, commands = sys.argv[1], sys.argv[2:]
+if "RANK" not in os.environ:
+    for rank in range(int(os.environ["WORLD_SIZE"])):
+        if os.fork() == 0:
+            os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank))
+            break
+    else:
+        sys.exit(any(os.wait()[1] for _ in range(int(os.environ["WORLD_SIZE"]))))
 for n, command in enumerate(commands):
     child = os.fork()
     if child == 0:
