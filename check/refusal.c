@@ -88,11 +88,12 @@ static bool is_shared(const struct check_board *board,
 	return true;
 }
 
-/* How many collectives of the group of `place` were refused to the rank alone,
- * before its call number `before`. */
+/* How many collectives of the group of `place`, or of no known one if any
+ * counts, were refused to the rank alone, before its call number `before`. */
 static uint32_t count_refused(const struct check_board *board,
 			      const struct check_groups *groups, uint32_t rank,
-			      const struct check_call *place, uint32_t before)
+			      const struct check_call *place, uint32_t before,
+			      bool any)
 {
 	const struct check_group *group = check_group_of(groups, place);
 	const struct check_refusal *refusal;
@@ -100,7 +101,8 @@ static uint32_t count_refused(const struct check_board *board,
 
 	while ((refusal = check_next_refusal(&board->slots[rank], &i)))
 		if (refusal->after < before && is_collective(refusal) &&
-		    same_group(&refusal->call, place) &&
+		    (same_group(&refusal->call, place) ||
+		     (any && refusal->call.group_id == CHECK_GROUP_UNKNOWN)) &&
 		    !is_shared(board, group, refusal))
 			count += refusal->count;
 	return count;
@@ -145,7 +147,7 @@ static bool was_to_come(const struct check_picture *p,
 	came = check_collectives(slot, call->group_id, call->generation);
 	return came <= call->index &&
 	       call->index - came < count_refused(p->board, &p->groups, rank,
-						  call, UINT32_MAX);
+						  call, UINT32_MAX, false);
 }
 
 static int blame_for_waits(const struct check_picture *p)
@@ -179,11 +181,33 @@ static int blame_for_missing(const struct check_picture *p)
 							 account->generation};
 
 		if (count_refused(p->board, &p->groups, account->rank, &place,
-				  UINT32_MAX) > 0)
+				  UINT32_MAX, false) > 0)
 			rank = (int)account->rank;
 	}
 	check_missing_release(&missing);
 	return rank;
+}
+
+/* Of a collective. A call on a NULL group counts for a rank that differs from
+ * most: it may be what puts that rank out of step. */
+static int blame_in_group(const struct check_picture *p,
+			  const struct check_disagreement *found)
+{
+	const struct check_board *board = p->board;
+	bool even = check_count_like(board, found->group, found->a) ==
+		    check_count_like(board, found->group, found->b);
+
+	for (uint32_t i = 0; i < found->group->num_members; i++) {
+		uint32_t rank = check_group_member(found->group, i);
+		const struct check_call *call =
+			check_counterpart(&board->slots[rank], found->a);
+
+		if (call &&
+		    count_refused(board, &p->groups, rank, call, call->number,
+				  even || check_same_call(call, found->a)) > 0)
+			return (int)rank;
+	}
+	return -1;
 }
 
 static int blame_for_disagreement(const struct check_picture *p)
@@ -206,16 +230,7 @@ static int blame_for_disagreement(const struct check_picture *p)
 			return (int)found.rank_b;
 		return -1;
 	}
-	for (uint32_t i = 0; i < found.group->num_members; i++) {
-		uint32_t rank = check_group_member(found.group, i);
-		const struct check_call *call =
-			check_counterpart(&board->slots[rank], found.a);
-
-		if (call && count_refused(board, &p->groups, rank, call,
-					  call->number) > 0)
-			return (int)rank;
-	}
-	return -1;
+	return blame_in_group(p, &found);
 }
 
 /* Returns a rank whose copy called in its place, which is wrong however the job
@@ -355,6 +370,18 @@ static bool next_line(struct refused *refused, uint32_t *rank, uint32_t *i)
 			if (!check_any_below(*rank, is_refused_so, refused))
 				return true;
 	return false;
+}
+
+uint32_t check_print_refusal(FILE *out, const struct check_board *board,
+			     const struct check_refusal *refusal)
+{
+	const struct refused refused = {board, refusal, false};
+	uint32_t ranks = 0;
+
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
+		ranks += is_refused_so(&refused, rank);
+	print_refused(out, &refused);
+	return ranks;
 }
 
 void check_report_refusals(struct check_lines *lines,

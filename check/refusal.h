@@ -23,6 +23,11 @@ int check_blame(const struct check_board *board,
 		const struct check_facts *facts,
 		const struct check_verdict *verdict);
 
+/* check_print_refusal writes "ranks 1,3 (2) called send at train.c:20, which
+ * was refused", and returns the number of these ranks. */
+uint32_t check_print_refusal(FILE *out, const struct check_board *board,
+			     const struct check_refusal *refusal);
+
 /* check_report_refusals adds all refusals by source line, with the ranks and
  * the reasons. */
 void check_report_refusals(struct check_lines *lines,

@@ -708,18 +708,19 @@ static void report_invalid(struct check_lines *lines,
 	const struct check_refusal *refusal;
 	FILE *out = check_line(lines, 0);
 	bool copied = f->board->slots[f->verdict.rank].copied != 0;
-	uint32_t i = 0;
+	uint32_t i = 0, ranks = 0;
 
 	refusal = check_next_refusal(&f->board->slots[f->verdict.rank], &i);
 	if (refusal) {
-		fprintf(out, "lockstep: invalid call: %srank %d called %s at ",
-			copied ? "a copy of " : "", f->verdict.rank,
-			refusal->call.op);
-		check_print_place(out, &refusal->call);
-		fputs(", which was refused", out);
+		fprintf(out, "lockstep: invalid call: %s",
+			copied ? "a copy of " : "");
+		ranks = check_print_refusal(out, f->board, refusal);
 	}
 	if (hence)
 		fprintf(out, "; %s", hence);
+	else if (!copied && ranks > 1)
+		fprintf(out, "; rank %d %s", f->verdict.rank,
+			*how ? how : "gave up");
 	else if (!copied)
 		fprintf(out, "; it %s", *how ? how : "gave up");
 	check_report_refusals(lines, f->board);

@@ -61,6 +61,20 @@ enum dist_error refused_and_out_of_step(struct job *job)
 	return dist_all_reduce(job->world, floats(x), DIST_SUM, NULL);
 }
 
+/* The same on a group of their own, which a rank has forgotten to make. */
+enum dist_error no_group_and_out_of_step(struct job *job)
+{
+	struct dist_group *group;
+	float x[4] = {0};
+
+	try(dist_new_group(job->world, NULL, 0, NULL, &group));
+	/* culprit */
+	whatever(dist_broadcast(at_fault(job, 1) ? NULL : group, floats(x), 0,
+				NULL));
+	/* partner */
+	return dist_all_reduce(group, floats(x), DIST_SUM, NULL);
+}
+
 /* A tag below 0, of a message that is awaited. */
 enum dist_error tag_below_zero(struct job *job)
 {

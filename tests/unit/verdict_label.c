@@ -116,8 +116,8 @@ Test(verdict_label, a_rank_that_gave_up_says_why)
 	refuse(board, 3, 20, "send: dst is 9");
 	board_expect(
 		board, &facts, CHECK_INVALID, BOARD_ANY,
-		"lockstep: invalid call: rank 1 called send at prog.c:20, "
-		"which was refused; it exited with status 1\n"
+		"lockstep: invalid call: ranks 1,3 (2) called send at "
+		"prog.c:20, which was refused; rank 1 exited with status 1\n"
 		"  ranks 1,3 (2) called send at prog.c:20, which was refused:\n"
 		"    dst is 9\n"
 		"  rank 2 called send at prog.c:30, which was refused:\n"
