@@ -277,5 +277,6 @@ const struct check_field check_slot_fields[] = {
 	OPTIONAL(slot, INT32, crash.site.line, "crash_line"),
 	OPTIONAL(slot, TEXT, failure, "failure"),
 	OPTIONAL(slot, TEXT, crash.function, "crash_function"),
+	OPTIONAL(slot, TEXT, raised, "raised"),
 	END,
 };

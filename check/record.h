@@ -54,7 +54,7 @@
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Padding of a slot, and of a board's head, to whole pages of 4 KiB: a rank can
  * map its own slot alone. */
-#define CHECK_UNUSED      1080
+#define CHECK_UNUSED      984
 #define CHECK_UNUSED_HEAD 4072
 /* Bytes of a label, including the terminating zero. */
 #define CHECK_LABEL 112
@@ -304,6 +304,8 @@ struct check_slot {
 	/* What the system said when a group of the rank's failed; "": nothing
 	 */
 	char failure[112];
+	/* What the error says that ended the rank's program; "": none */
+	char raised[96];
 	char unused[CHECK_UNUSED]; /* to whole pages */
 };
 

@@ -247,15 +247,16 @@ enum dist_error dist_refuse(struct dist_group *group, const char *text)
 }
 
 void dist_end_at(struct dist_group *group, const char *file, int line,
-		 const char *function)
+		 const char *function, const char *why)
 {
-	struct check_place *place;
+	struct check_slot *slot = group ? group->place.slot : NULL;
 
-	if (!group)
+	if (!slot)
 		return;
-	place = &group->place.slot->crash;
-	check_site_set(&place->site, file, line);
-	snprintf(place->function, sizeof place->function, "%s", function);
+	check_site_set(&slot->crash.site, file, line);
+	snprintf(slot->crash.function, sizeof slot->crash.function, "%s",
+		 function ? function : "");
+	snprintf(slot->raised, sizeof slot->raised, "%s", why ? why : "");
 }
 
 struct dist_group *dist_label(struct dist_group *group, const char *text,

@@ -34,6 +34,7 @@ void dist__sim_note_lost(const struct dist__sim_world *world, int rank,
 			 struct check_facts *facts)
 {
 	const struct dist__sim_rank *lost = &world->ranks[rank];
+	const char *raised = world->board->slots[rank].raised;
 
 	facts->lost_rank = rank;
 	facts->lost_at = world->board->slots[rank].crash;
@@ -46,7 +47,8 @@ void dist__sim_note_lost(const struct dist__sim_world *world, int rank,
 			 CHECK_OVERLOOKED);
 	else
 		snprintf(facts->lost_how, sizeof facts->lost_how,
-			 "exited with status %d", lost->status);
+			 "exited with status %d%s%.96s", lost->status,
+			 raised[0] ? ": " : "", raised);
 }
 
 struct check_facts dist__sim_facts(const struct dist__sim_world *world)

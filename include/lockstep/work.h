@@ -94,10 +94,11 @@ DIST_MUST_CHECK enum dist_error dist_allow_threads(struct dist_group *group);
 void dist_call_at(const char *file, int line);
 
 /* dist_end_at is for a library over this one that knows where an error ends the
- * program of this rank: verdicts on the rank's loss name that line and
- * function, which are copied, cut. A NULL group: nothing. */
+ * program of this rank, and what it says (why; NULL: not known): verdicts on
+ * the rank's loss name that line and function, and why. All are copied, cut;
+ * file may be NULL. A NULL group: nothing. */
 void dist_end_at(struct dist_group *group, const char *file, int line,
-		 const char *function);
+		 const char *function, const char *why);
 
 /* dist_work_read_at is for a library over this one that knows where the program
  * reads memory that work writes. If nobody has learnt by then that work is

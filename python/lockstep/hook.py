@@ -57,12 +57,13 @@ def _watch_processes():
 
 
 def note_end(error):
-    """Records the line of the program where the error stands that ends it."""
+    """Records where in the program the error stands that ends it, and what it
+    says."""
     group = sys.modules.get("lockstep.group")
     default = group and group.default()
-    place = default and group.source.raised(error)
-    if place:
-        default.lib.end_at(default.handle, *place)
+    if default:
+        place = group.source.raised(error) or (None, 0, None)
+        default.lib.end_at(default.handle, *place, group.source.text_of(error))
 
 
 def when_imported(target, prepare):

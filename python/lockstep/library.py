@@ -165,7 +165,7 @@ _SIGNATURES = {
     "rpc_call_later": (None, c_void_p),
     "rpc_call_end": (None, c_void_p),
     "call_at": (None, c_char_p, c_int),
-    "end_at": (None, c_void_p, c_char_p, c_int, c_char_p),
+    "end_at": (None, c_void_p, c_char_p, c_int, c_char_p, c_char_p),
 }
 
 

@@ -128,6 +128,17 @@ def raised(error):
     return found
 
 
+def text_of(error):
+    """The first line of what is printed of an error, as bytes; None: of a
+    SystemExit nothing is."""
+    if isinstance(error, SystemExit):
+        return None
+    import traceback
+    text = "".join(traceback.format_exception_only(type(error), error))
+    line = (text.splitlines() or [""])[0]
+    return "".join(c if " " <= c <= "~" else "?" for c in line).encode()
+
+
 # What the frames of torch's own layers know of the call that they make.
 _LAYERS = {
     "_fsdp_param_group.py": ("self", "_module_fqn"),  # fully_shard

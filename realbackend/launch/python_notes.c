@@ -69,9 +69,9 @@ void dist__notes_append(int fd, char *text, size_t size)
 	line[len] = '\0';
 	line[strcspn(line, "\n")] = '\0';
 	dist__printable(line);
-	for (const char *c = line; *c; c++)
+	for (char *c = line; *c; c++)
 		if ((unsigned char)*c >= 0x80)
-			return;
+			*c = '?'; /* it may be cut in the middle */
 	if (strlen(line) > room)
 		memcpy(line + room - 3, "...", 4);
 	snprintf(text + used, size - used, ": %s", line);

@@ -49,6 +49,7 @@ expect_err '^no more$'
 expect_err "^  it was in leave at .*seat\.py:$(line_of out)\$"
 expect 1 "${sim[@]}" 2 "$script" fail
 expect_err "KeyError: 'of rank 1'$"
+expect_err "^lockstep: rank 1 exited with status 1: KeyError: 'of rank 1'$"
 if grep -q 'lockstep/simulated' "$scratch/err"; then
 	fail "our frames in: $(cat "$scratch/err")"
 fi
