@@ -4,6 +4,7 @@
 #include "base/variable.h"
 #include "cli/run.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <math.h>
@@ -385,6 +386,36 @@ static int check_places(const struct run_request *request,
 	return DIST_EXIT_USAGE;
 }
 
+/* Whether name lies in these bytes of a program: not in what is for debuggers
+ * alone, most of it. What is no ELF file, or has no sections, is looked through
+ * whole. */
+static bool has_text(const char *bytes, size_t size, const char *name,
+		     size_t len)
+{
+	Elf64_Ehdr head;
+	Elf64_Shdr part;
+	bool found = false;
+
+	if (size < sizeof head || memcmp(bytes, ELFMAG, SELFMAG) != 0 ||
+	    bytes[EI_CLASS] != ELFCLASS64)
+		return memmem(bytes, size, name, len);
+	memcpy(&head, bytes, sizeof head);
+	if (head.e_shnum == 0 || head.e_shentsize != sizeof part ||
+	    head.e_shoff > size ||
+	    head.e_shnum > (size - head.e_shoff) / sizeof part)
+		return memmem(bytes, size, name, len);
+	for (size_t i = 0; i < head.e_shnum && !found; i++) {
+		memcpy(&part, bytes + head.e_shoff + i * sizeof part,
+		       sizeof part);
+		if (part.sh_type != SHT_NOBITS && part.sh_offset <= size &&
+		    part.sh_size <= size - part.sh_offset &&
+		    (part.sh_type == SHT_STRTAB || part.sh_flags & SHF_ALLOC))
+			found = memmem(bytes + part.sh_offset, part.sh_size,
+				       name, len);
+	}
+	return found;
+}
+
 /* Whether the file at path has a symbol of this name, as far as that is known
  * without running it. */
 static bool has_symbol(const char *path, const char *name, size_t len)
@@ -398,7 +429,7 @@ static bool has_symbol(const char *path, const char *name, size_t len)
 		bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE,
 			     fd, 0);
 	if (bytes != MAP_FAILED) {
-		found = memmem(bytes, (size_t)info.st_size, name, len);
+		found = has_text(bytes, (size_t)info.st_size, name, len);
 		(void)munmap(bytes, (size_t)info.st_size);
 	}
 	if (fd >= 0)

@@ -71,7 +71,7 @@ stdnoreturn.h string.h strings.h time.h unistd.h wchar.h dirent.h dlfcn.h
 fnmatch.h glob.h libgen.h semaphore.h regex.h fenv.h sys/mman.h sys/resource.h
 sys/stat.h sys/time.h sys/types.h sys/uio.h sys/wait.h sys/utsname.h
 sys/prctl.h sys/file.h sys/ioctl.h sys/select.h linux/futex.h sys/syscall.h
-sys/random.h sys/eventfd.h search.h'
+sys/random.h sys/eventfd.h search.h elf.h'
 
 count=0 bad=0
 check_folder() { # folder, quoted allowed, angle allowed
