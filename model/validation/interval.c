@@ -303,6 +303,19 @@ static struct interval find(struct pool *pool, const struct interval_case *of,
 	return interval;
 }
 
+/* Whether one of the lines before is of such a case, too. */
+static bool is_repeated(const struct intervals *intervals,
+			const struct interval_case *of, size_t line)
+{
+	while (line-- > 0) {
+		struct interval_case other = case_of(&intervals->lines[line]);
+
+		if (is_like(of, &other, LIKE_COLLECTIVE))
+			return true;
+	}
+	return false;
+}
+
 /* The widest of all cases. */
 static struct interval find_widest(struct pool *pool)
 {
@@ -311,8 +324,11 @@ static struct interval find_widest(struct pool *pool)
 	for (size_t i = 0; i < pool->intervals->tsv.num_rows; i++) {
 		const struct interval_case of =
 			case_of(&pool->intervals->lines[i]);
-		struct interval now = find(pool, &of, NULL);
+		struct interval now;
 
+		if (is_repeated(pool->intervals, &of, i))
+			continue;
+		now = find(pool, &of, NULL);
 		if (!(now.factor <= widest.factor))
 			widest = now;
 	}
