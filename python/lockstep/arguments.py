@@ -49,6 +49,10 @@ class Arguments:
                 tensor = tensor.trigger_wait()
             if hasattr(tensor, "fake_mode"):
                 return self._view(call, tensor, charge.address(tensor), moves)
+            if hasattr(tensor, "_local_tensors"):
+                self.refuse(call, "a LocalTensor, which is several ranks' in "
+                            "one process: expected a group of the back end "
+                            "fake")
         if tensor.layout is not torch.strided:
             self.refuse(call, "unsupported layout: a sparse tensor: expected "
                         "a dense one")

@@ -3,6 +3,7 @@ what gloo has not. For four ranks, simulated or not; PyTorch 2.6 and later.
 """
 
 import datetime
+import importlib.util
 import warnings
 
 import torch
@@ -109,6 +110,18 @@ def operations():
     expect(x.item(), 4)
 
 
-for part in (groups, barriers, objects, places, operations):
+def local_tensors():
+    """What torch keeps of several ranks in one process is refused by name."""
+    if importlib.util.find_spec("torch.distributed._local_tensor") is None:
+        return
+    from torch.distributed._local_tensor import LocalTensor
+    try:
+        dist.all_reduce(LocalTensor({0: torch.ones(1), 1: torch.ones(1)}))
+        raise AssertionError("it went")
+    except RuntimeError as error:
+        assert "a LocalTensor" in str(error), error
+
+
+for part in (groups, barriers, objects, places, operations, local_tensors):
     part()
 dist.destroy_process_group()
