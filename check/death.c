@@ -83,7 +83,8 @@ static struct rlimit limit_of(pid_t process, int resource)
 	return limit;
 }
 
-/* Whether it has used the time that no process may exceed. */
+/* Whether it has used the time that no process may exceed, of which clocks show
+ * a little less. */
 static bool is_out_of_time(pid_t process, const struct rlimit *time)
 {
 	struct rusage usage = {.ru_nswap = 0};
@@ -94,7 +95,8 @@ static bool is_out_of_time(pid_t process, const struct rlimit *time)
 		return false;
 	if (process > 0 && clock_getcpuclockid(process, &clock) == 0 &&
 	    clock_gettime(clock, &used) == 0)
-		return (rlim_t)used.tv_sec + 1 > time->rlim_max;
+		return (double)used.tv_sec + (double)used.tv_nsec / 1e9 + 0.1 >
+		       (double)time->rlim_max;
 	(void)getrusage(RUSAGE_CHILDREN, &usage);
 	return (rlim_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + 2 >
 	       time->rlim_max;
@@ -114,7 +116,7 @@ void check_describe_death(char *text, size_t size, int number, pid_t process,
 	else if (number == SIGXCPU && time.rlim_cur != RLIM_INFINITY)
 		snprintf(why, sizeof why,
 			 ": it may run for %" PRIu64 " s (ulimit -t)",
-			 (uint64_t)time.rlim_cur);
+			 (uint64_t)time.rlim_cur - 1); /* Linux adds 1 */
 	else if (number == SIGKILL && is_out_of_time(process, &time))
 		snprintf(why, sizeof why,
 			 ": it may run for %" PRIu64 " s (ulimit -t)",

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file_limit.h"
 #include "base/output.h"
 #include "base/variable.h"
 #include "base/terminal.h"
@@ -176,7 +177,10 @@ int check_conclude(FILE *out, const struct check_job *job, int *culprit)
 {
 	int status = check_exit_status(job->verdict);
 	char message[256];
+	sigset_t before;
 
+	/* Where out is a file, too, a limit on files fails a write. */
+	dist__file_hold(&before);
 	if (culprit)
 		*culprit = -1;
 	if (!conclude(out, job, culprit, message)) {
@@ -185,5 +189,6 @@ int check_conclude(FILE *out, const struct check_job *job, int *culprit)
 			status = DIST_EXIT_USAGE;
 	}
 	fflush(out);
+	dist__file_release(&before);
 	return status;
 }
