@@ -185,6 +185,9 @@ static const char *one_of(const char *kind, char one[32])
 	return strcmp(kind, "studies") == 0 ? "study" : one;
 }
 
+/* So many names are a list that one reads; of more `lockstep list` has it. */
+#define FEW 10
+
 /* Says which was probably meant, else which there are. */
 static enum dist_error refuse_name(const char *kind, const char *name,
 				   const char *suffix,
@@ -203,7 +206,10 @@ static enum dist_error refuse_name(const char *kind, const char *name,
 			return dist__refuse(message,
 					    "no %s \"%.64s\"; %s is %s", one,
 					    name, choices.names[i], title);
-	for (size_t i = 0; !*near.name && i < choices.num; i++)
+	if (choices.num > FEW)
+		snprintf(list, sizeof list, ", or a name of lockstep list %s",
+			 kind);
+	for (size_t i = 0; choices.num <= FEW && i < choices.num; i++)
 		(void)dist__append(list, sizeof list, "%s%s",
 				   i ? ", " : ", or one of ", choices.names[i]);
 	return dist__refuse(message, "no %s \"%.64s\": expected FILE%s%s%s",

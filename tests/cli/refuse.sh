@@ -352,7 +352,7 @@ expect_refusal 'no model "no-such": expected one of lockstep list models or lock
 	predict --model no-such --platform "$platform" --world-size 4
 expect_refusal 'no model "no-such": expected one of' \
 	predict --model no-such --machine hgx-h100-400g --world-size 8 --ep 8
-expect_refusal 'no platform "mine": expected FILE.xml, or one of' \
+expect_refusal 'no platform "mine": expected FILE.xml, or a name of lockstep list platforms$' \
 	predict --platform mine
 expect_refusal '--machine: expected NAME' predict --machine hgx-h100-400g: \
 	--world-size 8
