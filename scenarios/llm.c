@@ -445,7 +445,7 @@ static enum dist_error run_layer(struct training *t,
 	enum dist_error error = llm_data_before(t, action, i);
 
 	if (!error && recomputes(llm, action, i))
-		error = run_pass(t, &layer->forward, true, shift,
+		error = run_pass(t, &layer->again, true, shift,
 				 llm_label(llm->run, LLM_LABEL_RECOMPUTED, kind,
 					   number, action->micro_batch));
 	if (!error)

@@ -206,7 +206,9 @@ static void make_heads(const struct llm_slice *s, const struct attention *a)
 
 	llm_norm(s, piece, false);
 	if (!a->latent) {
-		llm_gather(s, piece, s->model->hidden, s->operand);
+		llm_gather(s, piece,
+			   llm_gathers(s, 3) * (double)s->model->hidden,
+			   s->operand);
 		piece = llm_piece_add(pass, "qkv");
 		llm_forward(s, piece, &a->qkv);
 	} else {
@@ -287,7 +289,7 @@ static void unmake_heads(const struct llm_slice *s, const struct attention *a)
 	} else {
 		llm_input_gradient(s, piece, &a->qkv);
 	}
-	llm_sum_gradient(s, piece, width);
+	llm_sum_gradient(s, piece, llm_sums(s, 3) * width);
 	piece = llm_piece_add(pass, "qkv weights");
 	if (!a->latent) {
 		llm_weight_gradient(s, piece, &a->qkv);

@@ -122,13 +122,15 @@ static double mlp_kept(const struct llm_slice *s)
 
 /* The layer's input, queries, values, what attention gave; of an MLP what its
  * first and last matrix gave, of experts the tokens that came and went; and
- * what was reduce-scattered behind attention. */
+ * what was reduce-scattered behind attention. Backward does not read what the
+ * last matrix gave: a compiler does not keep it. */
 static double operators_kept(const struct llm_slice *s)
 {
 	const struct llm_architecture *m = s->model;
 	const double value = m->kv_rank ? m->value_dim : m->head_dim;
 	const double qk = m->head_dim + (m->kv_rank ? m->rope_dim : 0);
-	double stream = s->own * m->hidden * (s->tp > 1 ? 3 : 2);
+	const int last = s->layout->fused_kernels ? 0 : 1;
+	double stream = s->own * m->hidden * (1 + (s->tp > 1) + last);
 	double heads = m->heads * (qk + value) + m->kv_heads * value;
 	double tokens = heads / s->tp;
 
@@ -165,12 +167,33 @@ static double layer_kept(const struct llm_slice *s)
 	return attention_kept(s) + mlp_kept(s);
 }
 
+/*
+ * PyTorch's cross_entropy, operator by operator: log-softmax is kept; beside it
+ * are its gradient and that of what it is of, which is a copy of the logits, or
+ * they themselves, which the program still holds (torchtitan train.py of
+ * December 2024, where only the blocks are compiled: `.float()`, `del pred`;
+ * KempnerForge scripts/train.py). Divided by tp, exponentials and the sum of
+ * two gradients are tensors of their own
+ * (torch/distributed/tensor/parallel/loss.py,
+ * _nll_loss_and_log_softmax_backward).
+ */
+static void eager_head_keeps(const struct llm_slice *s, double logits)
+{
+	const int bytes = s->layout->eager_loss;
+	const bool parallel = s->tp > 1 && !s->layout->whole_logits;
+
+	s->layer->activation_bytes += logits * bytes;
+	s->layer->working_bytes =
+		logits * ((parallel ? 3 : 2) * bytes +
+			  (bytes == FLOAT_BYTES ? 0 : s->element));
+}
+
 /* Exponentials in 32 bits are kept, or the logits; logits and their gradient,
  * in 16, are there at once, and once in 32 where one kernel does not make both.
  * Of a loss in chunks only one chunk's are there, and nothing is kept. */
 static void head_keeps(const struct llm_slice *s)
 {
-	const double logits = s->tokens * s->model->vocab / s->tp;
+	const double logits = s->tokens * llm_logits(s);
 	const bool fused = s->layout->fused_loss;
 	const int chunks = s->layout->loss_chunks;
 	struct llm_layer *layer = s->layer;
@@ -181,12 +204,17 @@ static void head_keeps(const struct llm_slice *s)
 		layer->working_bytes = logits / chunks * s->element;
 		return;
 	}
-	layer->activation_bytes += logits * (fused ? s->element : FLOAT_BYTES);
+	if (s->layout->eager_loss > 0) {
+		eager_head_keeps(s, logits);
+	} else {
+		layer->activation_bytes +=
+			logits * (fused ? s->element : FLOAT_BYTES);
+		layer->working_bytes =
+			logits *
+			((fused ? 1 : 2) * s->element +
+			 (fused || s->layout->fused_kernels ? 0 : FLOAT_BYTES));
+	}
 	layer->input_bytes = layer->activation_bytes;
-	layer->working_bytes =
-		logits *
-		((fused ? 1 : 2) * s->element +
-		 (fused || s->layout->fused_kernels ? 0 : FLOAT_BYTES));
 }
 
 void llm_slice_keep(const struct llm_slice *s, enum llm_layer_kind kind)

@@ -103,25 +103,44 @@ struct llm_layout {
 				is one */
 	bool fused_kernels;  /* the gate's multiplication and the loss are
 				fused: by compilers and Transformer Engine, not
-				by eager PyTorch */
+				by eager PyTorch; OPERATORS keeps nothing that
+				backward does not read */
 	bool copied_heads; /* heads are turned as complex numbers of 32 bits, in
 			      kernels of their own, and keys and values copied
 			      for each head of queries: torchtitan */
-	bool cast_norms;   /* norms take a copy of their input in 32 bits, which
-			      a kernel of its own makes: InternEvo */
-	bool fused_loss;   /* one kernel makes the loss of logits, one their
-			      gradient of these: no exponentials are kept
-			      (flash-attn's losses/cross_entropy.py) */
-	int loss_chunks;   /* loss and gradient are made in so many parts,
-			      each gradient in the place of its logits
-			      (Liger Kernel, llm.q); 0: not so */
-	bool keep_outputs; /* a stage keeps its outputs until their backward
-			      pass, as DeepSpeed does; Megatron frees them */
-	bool whole_sums;   /* all ranks get all summed gradients, though they
-			      divide the optimizer's state: InternEvo */
-	bool piecewise;    /* zero1: a rank copies the piece that each rank has
-			      of each parameter by itself, into and out of
-			      what is reduced and gathered: nanotron */
+	bool dtensors;    /* calls of tp are PyTorch's own: the second dimension
+			     is copied before or behind each, and computing
+			     waits for it: torchtitan, KempnerForge */
+	bool lone_inputs; /* each matrix sums its input's gradient by itself,
+			     and gathers that input, unless kernels are
+			     fused: KempnerForge */
+	bool eager_norms; /* operators of 32 bits make norms one by one */
+	bool early_stop;  /* what is recomputed of a dense layer ends before
+			     its last matrix, whose output backward does not
+			     read: PyTorch's checkpoints
+			     (torch/utils/checkpoint.py,
+			     set_checkpoint_early_stop) */
+	bool cast_norms;  /* norms take a copy of their input in 32 bits, which
+			     a kernel of its own makes: InternEvo */
+	bool fused_loss;  /* one kernel makes the loss of logits, one their
+			     gradient of these: no exponentials are kept
+			     (flash-attn's losses/cross_entropy.py) */
+	int eager_loss;   /* PyTorch's operators make the loss one by one, of
+			     so many bytes an element: 4 of a copy of the
+			     logits (torchtitan), 2; 0: not so */
+	bool whole_logits;  /* each rank of tp has the whole embedding and
+			       gathers all logits; in a pipeline it has the
+			       whole head, too: KempnerForge */
+	int loss_chunks;    /* loss and gradient are made in so many parts,
+			       each gradient in the place of its logits
+			       (Liger Kernel, llm.q); 0: not so */
+	bool keep_outputs;  /* a stage keeps its outputs until their backward
+			       pass, as DeepSpeed does; Megatron frees them */
+	bool whole_sums;    /* all ranks get all summed gradients, though they
+			       divide the optimizer's state: InternEvo */
+	bool piecewise;     /* zero1: a rank copies the piece that each rank has
+			       of each parameter by itself, into and out of
+			       what is reduced and gathered: nanotron */
 	bool even_matrices; /* stages have as much of the matrices each, the
 			       head's too: nanotron (work.h) */
 	bool overlap_grad;  /* gradient reductions overlap with backward */

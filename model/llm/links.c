@@ -4,6 +4,11 @@
 
 #include <math.h>
 
+double llm_distinct(double copies, double places)
+{
+	return places * (1 - pow(1 - 1 / places, copies)) / copies;
+}
+
 /* The cards that all groups like it use at once are shared. */
 static void share_cards(struct fabric *fabric, int sharers)
 {

@@ -15,4 +15,8 @@ struct llm_group llm_axis_links(struct fabric *fabric,
 				const struct llm_layout *layout,
 				enum llm_axis axis);
 
+/* llm_distinct returns, of so many copies of a token that go to any of `places`
+ * alike, the share that go to places of their own. */
+double llm_distinct(double copies, double places);
+
 #endif

@@ -64,9 +64,15 @@ struct stage {
 	double dense, expert; /* parameters of a rank */
 	double kept;          /* activations of all in flight */
 	double working;       /* the most that a layer needs beside */
-	double widest;        /* parameters of the largest layer */
-	double head;          /* of the head */
+	double widest;        /* parameters of the largest, ends too */
+	double block;         /* of the largest layer */
+	double ends;          /* of embedding and head */
 };
+
+static double parameters_of(const struct llm_layer *layer)
+{
+	return layer->dense_parameters + layer->expert_parameters;
+}
 
 static bool is_layer(int kind)
 {
@@ -79,7 +85,6 @@ static void add_layers(struct stage *stage, const struct llm_layer *layer,
 		       int num, int full, int away, int in_flight)
 {
 	const double whole = layer->activation_bytes;
-	double parameters = layer->dense_parameters + layer->expert_parameters;
 	double working = layer->working_bytes;
 
 	if (num == 0)
@@ -93,7 +98,7 @@ static void add_layers(struct stage *stage, const struct llm_layer *layer,
 	stage->kept += in_flight * (full * layer->input_bytes +
 				    fmax(0, num - full - away) * whole);
 	stage->working = fmax(stage->working, working);
-	stage->widest = fmax(stage->widest, parameters);
+	stage->widest = fmax(stage->widest, parameters_of(layer));
 }
 
 static void add_up(const struct llm_work *work, int place, struct stage *stage)
@@ -117,9 +122,16 @@ static void add_up(const struct llm_work *work, int place, struct stage *stage)
 			away -= gone;
 			add_layers(stage, &work->layers[kind], num[kind], full,
 				   gone, in_flight);
+			if (is_layer(kind) && num[kind] > 0)
+				stage->block = fmax(
+					stage->block,
+					parameters_of(&work->layers[kind]));
 		}
+		if (num[LLM_EMBEDDING])
+			stage->ends +=
+				work->layers[LLM_EMBEDDING].dense_parameters;
 		if (num[LLM_HEAD])
-			stage->head = work->layers[LLM_HEAD].dense_parameters;
+			stage->ends += work->layers[LLM_HEAD].dense_parameters;
 		else if (l->keep_outputs)
 			stage->kept += in_flight *
 				       work->layers[LLM_HEAD].boundary_bytes;
@@ -166,12 +178,13 @@ static void set_states(struct llm_memory *m, const struct llm_layout *l,
 
 /* ZeRO-2 sums a layer's gradients, or those of a chunk while the next is at
  * work. FSDP gathers a layer while it computes another, and sums a whole
- * layer's gradients; what it does not reshard stays, as the head does from
- * forward to backward (torchtitan's apply_fsdp), and in a pipeline all from a
- * backward to the next forward. */
+ * layer's gradients; what it does not reshard stays, as embedding and head do,
+ * which belong to no layer, from forward to backward
+ * (torch/distributed/fsdp/_fully_shard/_fsdp_state.py, _lazy_init: the root),
+ * and in a pipeline all from a backward to the next forward. */
 static double gathered(const struct llm_layout *l, const struct stage *s)
 {
-	double layers = l->reshard && l->pp == 1 ? 2 * s->widest + s->head
+	double layers = l->reshard && l->pp == 1 ? 2 * s->block + s->ends
 						 : s->dense + s->expert;
 
 	if (!llm_layout_is_fsdp(l))
@@ -180,7 +193,7 @@ static double gathered(const struct llm_layout *l, const struct stage *s)
 					      (s->dense + s->expert) / l->vpp
 				    : l->gradient_bytes * s->widest;
 	return l->parameter_bytes * layers +
-	       (l->lora ? 0 : l->gradient_bytes * s->widest);
+	       (l->lora ? 0 : l->gradient_bytes * s->block);
 }
 
 static double library_bytes(const struct llm_layout *l)

@@ -10,10 +10,15 @@ void llm_mlp_forward(const struct llm_slice *s)
 	struct llm_piece *piece = llm_piece_add(pass, "mlp norm");
 
 	llm_norm(s, piece, true);
-	llm_gather(s, piece, s->model->hidden, s->operand);
+	llm_gather(s, piece,
+		   llm_gathers(s, s->model->gated ? 2 : 1) *
+			   (double)s->model->hidden,
+		   s->operand);
 	piece = llm_piece_add(pass, "mlp");
 	llm_forward(s, piece, &mlp.up);
 	llm_activation(s, piece, &mlp, false);
+	if (s->stops)
+		return;
 	llm_forward(s, piece, &mlp.down);
 	llm_sum(s, piece, s->model->hidden);
 	piece = llm_piece_add(pass, "residual");

@@ -140,12 +140,18 @@ void llm_elementwise(const struct llm_slice *s, struct llm_piece *piece,
 
 #define FLOAT_BYTES 4
 
+/* Bytes an element that operators read and write which make a norm of 16 bits
+ * in 32 one by one: a cast, a square, a mean, two products, a cast back; of
+ * backward twice the products, the square's and the sum of two gradients. */
+#define NORM_FORWARD  40.0
+#define NORM_BACKWARD 104.0
+
 /* Fused kernels: read, write; the residual sum reads two and writes one, its
  * dropout writes a mask. A cast before it writes 4 bytes that it reads. */
 void llm_norm(const struct llm_slice *s, struct llm_piece *piece, bool residual)
 {
 	double size = s->own * s->model->hidden;
-	double bytes = 2 * s->element;
+	double bytes = s->layout->eager_norms ? NORM_FORWARD : 2 * s->element;
 
 	if (residual)
 		bytes += 3 * s->element + (s->layout->dropout ? 1 : 0);
@@ -162,6 +168,8 @@ void llm_norm_backward(const struct llm_slice *s, struct llm_piece *piece)
 	double size = s->own * s->model->hidden;
 	double bytes = 6 * s->element + (s->layout->dropout ? 1 : 0);
 
+	if (s->layout->eager_norms)
+		bytes += NORM_BACKWARD - 3 * s->element;
 	if (s->layout->cast_norms)
 		bytes += 3 * FLOAT_BYTES - s->element;
 	llm_elementwise(s, piece, size * bytes, 2);
@@ -207,9 +215,37 @@ void llm_call(struct llm_piece *piece, enum dist__op_kind op,
 	piece->overlapped = overlapped;
 }
 
+int llm_sums(const struct llm_slice *s, int matrices)
+{
+	return s->layout->lone_inputs ? matrices : 1;
+}
+
+int llm_gathers(const struct llm_slice *s, int matrices)
+{
+	return s->layout->fused_kernels ? 1 : llm_sums(s, matrices);
+}
+
+/* What is gathered, or is to be reduced and scattered, along its second
+ * dimension is put together in the order of the first
+ * (torch/distributed/_functional_collectives.py, all_gather_tensor and
+ * reduce_scatter_tensor); kernels that overlap with products need no copy. */
+static void copy(const struct llm_slice *s, struct llm_piece *piece,
+		 double bytes)
+{
+	llm_elementwise(s, piece, 2 * bytes, 1);
+}
+
+static bool copies(const struct llm_slice *s)
+{
+	return s->layout->dtensors && !s->layout->overlap_tp &&
+	       s->own < s->tokens;
+}
+
 void llm_gather(const struct llm_slice *s, struct llm_piece *piece,
 		double width, double bytes)
 {
+	if (copies(s))
+		copy(s, piece, s->tokens * width * bytes);
 	if (s->own < s->tokens)
 		llm_call(piece, DIST__ALL_GATHER, LLM_TP,
 			 s->tokens * width * bytes, s->layout->overlap_tp);
@@ -217,6 +253,8 @@ void llm_gather(const struct llm_slice *s, struct llm_piece *piece,
 
 void llm_sum(const struct llm_slice *s, struct llm_piece *piece, double width)
 {
+	if (copies(s))
+		copy(s, piece, s->tokens * width * s->element);
 	if (s->tp > 1)
 		llm_call(piece,
 			 s->own < s->tokens ? DIST__REDUCE_SCATTER
@@ -228,7 +266,7 @@ void llm_sum(const struct llm_slice *s, struct llm_piece *piece, double width)
 void llm_gather_input(const struct llm_slice *s, struct llm_piece *piece,
 		      double width, double bytes)
 {
-	if (s->own < s->tokens && !s->layout->lora)
+	if (s->own < s->tokens && !s->layout->lora && !s->layout->dtensors)
 		llm_call(piece, DIST__ALL_GATHER, LLM_TP,
 			 s->tokens * width * bytes, true);
 }
@@ -236,10 +274,12 @@ void llm_gather_input(const struct llm_slice *s, struct llm_piece *piece,
 void llm_sum_gradient(const struct llm_slice *s, struct llm_piece *piece,
 		      double width)
 {
-	bool beside_weights =
-		!s->layout->lora && s->layout->schedule != LLM_ZERO_BUBBLE;
+	bool beside_weights = !s->layout->lora && !s->layout->dtensors &&
+			      s->layout->schedule != LLM_ZERO_BUBBLE;
 
 	llm_sum(s, piece, width);
+	if (s->layout->dtensors && s->layout->overlap_tp && s->own < s->tokens)
+		copy(s, piece, s->tokens * width * s->element);
 	piece->overlapped = s->tp > 1 && beside_weights;
 }
 
@@ -248,6 +288,7 @@ struct llm_piece *llm_mlp_middle(const struct llm_slice *s,
 				 const char *const labels[3])
 {
 	const double hidden = s->model->hidden;
+	const int up = s->model->gated ? 2 : 1;
 	struct llm_pass *pass = &s->layer->backward;
 	struct llm_piece *piece = llm_piece_add(pass, labels[0]);
 
@@ -257,7 +298,7 @@ struct llm_piece *llm_mlp_middle(const struct llm_slice *s,
 	llm_gather_input(s, piece, hidden, s->operand);
 	piece = llm_piece_add(pass, labels[1]);
 	llm_input_gradient(s, piece, &mlp->up);
-	llm_sum_gradient(s, piece, hidden);
+	llm_sum_gradient(s, piece, llm_sums(s, up) * hidden);
 	piece = llm_piece_add(pass, labels[2]);
 	llm_weight_gradient(s, piece, &mlp->up);
 	return piece;

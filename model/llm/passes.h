@@ -16,6 +16,7 @@ struct llm_slice {
 	struct llm_layer *layer; /* under construction */
 	bool local;              /* its attention is limited to the window */
 	bool experts;
+	bool stops;      /* forward ends before the last matrix */
 	double tokens;   /* of a micro-batch on a rank of cp */
 	double own;      /* tokens where tp divides the sequence, else all
 			    tokens */
@@ -48,6 +49,18 @@ void llm_experts_backward(const struct llm_slice *slice);
 void llm_experts_again(const struct llm_slice *slice);
 void llm_embedding_passes(const struct llm_slice *slice);
 void llm_head_passes(const struct llm_slice *slice);
+
+/* llm_has_whole_head returns whether tp does not divide the head, llm_logits
+ * how many logits of a token a rank has for its loss. */
+bool llm_has_whole_head(const struct llm_slice *slice);
+double llm_logits(const struct llm_slice *slice);
+
+/* llm_gathers returns how often the input of so many matrices is gathered,
+ * llm_sums how often the gradient of that input is summed: once, or each by
+ * itself; a compiler finds the gathers that are alike
+ * (torch/_functorch/compile_utils.py, fx_graph_cse). */
+int llm_gathers(const struct llm_slice *slice, int matrices);
+int llm_sums(const struct llm_slice *slice, int matrices);
 
 /* llm_slice_keep stores the activation, input, working and boundary bytes. */
 void llm_slice_keep(const struct llm_slice *slice, enum llm_layer_kind kind);

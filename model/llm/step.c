@@ -89,13 +89,6 @@ static double call_ns(struct maker *m, enum llm_axis axis,
 	return m->error ? 0 : library_time_ns(&estimate);
 }
 
-/* Of so many copies of a token, each to any of `places` alike, how many go to
- * places of their own: a share. */
-static double distinct(double copies, double places)
-{
-	return places * (1 - pow(1 - 1 / places, copies)) / copies;
-}
-
 /* An exchange of tokens with experts. Where a token goes once to a node and
  * from there to the ranks that have its experts (DeepEP,
  * github.com/deepseek-ai), less leaves a node, and inside all of it passes once
@@ -109,11 +102,11 @@ static double exchange_ns(struct maker *m, double bytes)
 
 	if (m->layout->plain_exchange || ranks <= 1 || copies < 1)
 		return call_ns(m, LLM_EP, DIST__ALL_TO_ALL, bytes);
-	inside = bytes * distinct(copies, ranks);
+	inside = bytes * llm_distinct(copies, ranks);
 	if (fabric->nodes == 1)
 		return call_ns(m, LLM_EP, DIST__ALL_TO_ALL, inside);
 	return fmax(call_ns(m, LLM_EP, DIST__ALL_TO_ALL,
-			    bytes * distinct(copies, fabric->nodes)),
+			    bytes * llm_distinct(copies, fabric->nodes)),
 		    1e9 * inside / fabric->intra_Bps);
 }
 
@@ -173,6 +166,7 @@ static void add_pass(struct maker *m, struct spent *spent,
 /* One layer for one micro-batch, both ways. */
 struct layer {
 	struct spent forward, backward;
+	struct spent spared;  /* of forward, where it is made again */
 	double weights_ns;    /* of backward, what zero-bubble moves */
 	double dense, expert; /* parameters */
 	/* Exposed, of FSDP: in a pipeline of one gather beside forward; where
@@ -387,6 +381,13 @@ static void make_layer(struct maker *m, struct layer *layer, int kind)
 				.expert = of->expert_parameters};
 	add_pass(m, &layer->forward, &of->forward);
 	add_pass(m, &layer->backward, &of->backward);
+	if (m->layout->early_stop && is_layer(kind)) {
+		struct spent again = {.recompute = 0};
+
+		add_pass(m, &again, &of->again);
+		layer->spared = layer->forward;
+		add(&layer->spared, &again, -1);
+	}
 	if (m->cluster->software == LLM_OLD && is_layer(kind)) {
 		misfit(m, &layer->forward);
 		misfit(m, &layer->backward);
@@ -438,6 +439,7 @@ static void add_recompute(const struct maker *m, struct stage *stage, int index,
 		if (is_layer(k)) {
 			all += num[k];
 			ns += num[k] * (total(&layers[k].forward) -
+					total(&layers[k].spared) -
 					layers[k].forward.exposed[LLM_DP]);
 		}
 	if (all > 0) {
@@ -447,7 +449,8 @@ static void add_recompute(const struct maker *m, struct stage *stage, int index,
 			for (int i = 0; is_layer(k) && i < LLM_KINDS; i++)
 				stage->micro.again[i] +=
 					share * num[k] *
-					layers[k].forward.ns[i];
+					(layers[k].forward.ns[i] -
+					 layers[k].spared.ns[i]);
 		ns *= share;
 		stage->micro.recompute += ns;
 		stage->backward_ns += ns;

@@ -29,6 +29,18 @@ static void slice_init(struct llm_slice *s, enum llm_layer_kind kind)
 					       : s->element;
 }
 
+static void set_again(const struct llm_slice *s)
+{
+	struct llm_layer layer = {0};
+	struct llm_slice slice = *s;
+
+	slice.layer = &layer;
+	slice.stops = true;
+	llm_attention_forward(&slice);
+	llm_mlp_forward(&slice);
+	s->layer->again = layer.forward;
+}
+
 static void set_passes(const struct llm_slice *s, enum llm_layer_kind kind)
 {
 	if (kind == LLM_EMBEDDING) {
@@ -54,6 +66,9 @@ static void set_passes(const struct llm_slice *s, enum llm_layer_kind kind)
 			llm_mlp_backward(s);
 		}
 		llm_attention_backward(s);
+		s->layer->again = s->layer->forward;
+		if (s->layout->early_stop && !s->experts)
+			set_again(s);
 	}
 }
 
@@ -69,10 +84,11 @@ static void set_parameters(const struct llm_slice *s, enum llm_layer_kind kind)
 
 	llm_count_parameters(m, &p);
 	if (kind == LLM_EMBEDDING) {
-		layer->dense_parameters = p.embedding / s->tp;
+		layer->dense_parameters =
+			p.embedding / (l->whole_logits ? 1 : s->tp);
 	} else if (kind == LLM_HEAD) {
 		layer->dense_parameters =
-			p.head / s->tp + p.norm +
+			p.head / (llm_has_whole_head(s) ? 1 : s->tp) + p.norm +
 			(m->tied && l->pp > 1
 				 ? (double)m->vocab * m->hidden / s->tp
 				 : 0);
@@ -203,7 +219,7 @@ static void add_stage(const struct llm_work *work, int stage, double *flops,
 			*flops += num[kind] *
 				  (forward + llm_pass_flops(&layer->backward) +
 				   llm_pass_flops(&layer->weights));
-			*again += full * forward;
+			*again += full * llm_pass_flops(&layer->again);
 			*again += num[kind] * layer->again_flops;
 		}
 	}

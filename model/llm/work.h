@@ -62,6 +62,7 @@ struct llm_layer {
 	struct llm_pass backward; /* of inputs, then of weights; with selective
 				     recomputation, not with full: that is
 				     another forward */
+	struct llm_pass again;    /* forward, as full recomputation makes it */
 	struct llm_pass weights;  /* ZERO_BUBBLE: the weights' part of backward;
 				     else empty */
 	double again_flops;       /* FLOP in backward of selective recomputation

@@ -264,6 +264,27 @@ static void fill_experts(struct llm_case *made, const struct llm_recipe *recipe)
 		l->etp = row->etp ? row->etp : 1;
 }
 
+/* AutoModel sums gradients late (defer_fsdp_grad_sync), but its recipes of
+ * dense models do not; it, KempnerForge and torchtitan have FSDP2. FMS and they
+ * have checkpoints that are not reentrant, KempnerForge a plan of tp that names
+ * matrices (distributed/tensor_parallel.py, _build_block_tp_plan). */
+static void fill_fsdp(struct llm_case *made)
+{
+	const struct llm_row *row = made->row;
+	struct llm_layout *l = &made->layout;
+	const bool experts = made->model.experts > 0;
+	const bool kempner = dist__begins(row->framework, "KempnerForge");
+	const bool titan = dist__begins(row->framework, "torchtitan");
+	const bool automodel = dist__begins(row->framework, "NeMo-AutoModel");
+
+	l->defer_sums =
+		l->shard == LLM_FSDP && (kempner || (experts && automodel));
+	l->early_stop = kempner || titan || dist__begins(row->framework, "fms");
+	l->dtensors = kempner || titan;
+	l->lone_inputs = kempner;
+	l->flat_shards = !automodel && !kempner && !titan;
+}
+
 /* What frameworks do: Megatron-LM overlaps nothing before August 2023
  * (2d5220a424 adds --overlap-grad-reduce); Megatron-DeepSpeed of 2022 knows
  * neither sequence parallelism nor fused attention; nanotron overlaps nothing
@@ -274,9 +295,7 @@ static void fill_experts(struct llm_case *made, const struct llm_recipe *recipe)
  * (hybrid_zero_optim.py, broadcast_params(overlap=False)); FSDP2 sums gradients
  * in float32, FMS, InternEvo (internlm/solver/optimizer/hybrid_zero_optim.py:
  * an all-reduce) and NVIDIA's performance recipes (grad_reduce_in_fp32=False)
- * in 16 bits; Megatron's experts are not divided by tensor parallelism.
- * AutoModel sums gradients late (defer_fsdp_grad_sync), but its recipes of
- * dense models do not; it and torchtitan have FSDP2. */
+ * in 16 bits; Megatron's experts are not divided by tensor parallelism. */
 static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 {
 	const struct llm_row *row = made->row;
@@ -287,6 +306,7 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	bool tuned = dist__begins(row->framework, "NeMo/") ||
 		     dist__begins(row->framework, "Megatron-Bridge") ||
 		     dist__begins(row->version, "MLPerf");
+	bool kempner = dist__begins(row->framework, "KempnerForge");
 	bool experts = made->model.experts > 0;
 	bool serial = old || (dist__begins(row->framework, "Megatron-LM") &&
 			      dist__begins(row->version, "20") &&
@@ -301,14 +321,8 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	if (l->shard == LLM_HSDP || (l->shard == LLM_ZERO1 && !experts))
 		l->shard_ranks = row->shard_ranks;
 	l->reshard = true;
-	l->defer_sums =
-		l->shard == LLM_FSDP &&
-		(dist__begins(row->framework, "KempnerForge") ||
-		 (experts && dist__begins(row->framework, "NeMo-AutoModel")));
-	l->flat_shards = !dist__begins(row->framework, "NeMo-AutoModel") &&
-			 !dist__begins(row->framework, "KempnerForge") &&
-			 !dist__begins(row->framework, "torchtitan");
-	l->sequence = !old;
+	fill_fsdp(made);
+	l->sequence = !old && !(kempner && l->pp > 1);
 	l->attention = library_of(row, old);
 	l->overlap_grad = l->overlap_param = !serial;
 	l->overlap_p2p = !serial && l->vpp > 1;
@@ -389,6 +403,38 @@ static double mend_batch(struct llm_layout *l)
  * fused_crossentropy). NeMo 1 stores of 32-bit master copies of bf16 parameters
  * the lower half (megatron_base_model.py, store_param_remainders).
  */
+/*
+ * What a compiler does not fuse. torchtitan compiles its blocks; its loss is
+ * eager unless compiled, too, which it was until 18 December 2024 and again
+ * since February 2025 (commits e8977b007 and d1f62be73). Its norm is Triton's
+ * in April 2024, but for 70 billion parameters (train_configs, norm_type),
+ * later operators in 32 bits. KempnerForge's loss is eager, of logits in 16
+ * bits, its norm as torchtitan's (training/loss.py, model/norm.py).
+ */
+static void fill_kernels(struct llm_case *made)
+{
+	const struct llm_row *row = made->row;
+	struct llm_layout *l = &made->layout;
+	const bool eager = dist__begins(row->overlap, "eager");
+
+	if (dist__begins(row->framework, "torchtitan")) {
+		l->fused_kernels = !eager;
+		l->eager_norms =
+			eager && (made->model.hidden >= 8192 ||
+				  strcmp(row->version, "2024-12") >= 0);
+		if (eager || strcmp(row->version, "2025-02") < 0)
+			l->eager_loss = 4;
+		else
+			l->fused_loss = true;
+	}
+	if (dist__begins(row->framework, "KempnerForge")) {
+		l->eager_loss = 2;
+		l->whole_logits = l->tp > 1;
+		l->fused_kernels = !eager;
+		l->eager_norms = eager;
+	}
+}
+
 static void fill_states(struct llm_case *made)
 {
 	const struct llm_row *row = made->row;
@@ -408,8 +454,6 @@ static void fill_states(struct llm_case *made)
 		l->fused_kernels = false;
 	}
 	l->copied_heads = dist__begins(row->framework, "torchtitan");
-	if (l->copied_heads && dist__begins(row->overlap, "eager"))
-		l->fused_kernels = false;
 	if (dist__begins(row->framework, "llm-foundry") ||
 	    dist__begins(row->framework, "llmq"))
 		l->fused_loss = true;
@@ -427,7 +471,7 @@ static void fill_states(struct llm_case *made)
 		l->state_bytes = 6;
 	}
 	if (dist__begins(row->framework, "KempnerForge"))
-		l->state_bytes = 4; /* all in 16 bits: model.to(param_dtype) */
+		l->state_bytes = 6; /* all in 16 bits: model.to(param_dtype) */
 	if (dist__begins(row->framework, "Megatron-Bridge") &&
 	    dist__begins(row->model, "Moonlight"))
 		l->state_bytes = 8;
@@ -448,6 +492,7 @@ static enum dist_error fill_layout(struct llm_case *made,
 	fill_sizes(made);
 	fill_habits(made, recipe);
 	fill_tuning(made);
+	fill_kernels(made);
 	fill_states(made);
 	if (!recompute && recipe)
 		recompute = recipe->recompute;
@@ -556,7 +601,11 @@ double llm_case_memory(const struct llm_case *made,
 				    made->layout.pp - 1);
 	if (dist__begins(framework, "Megatron"))
 		return memory.allocated;
-	if (dist__begins(framework, "nanotron"))
+	if (dist__begins(framework, "nanotron") ||
+	    dist__begins(framework, "KempnerForge"))
 		llm_memory_of_stage(&memory, &work, device, 0);
+	/* What was allocated, not what was reserved (metrics/memory.py). */
+	if (dist__begins(framework, "KempnerForge"))
+		return memory.allocated;
 	return memory.total - memory.library;
 }

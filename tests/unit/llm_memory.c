@@ -161,6 +161,25 @@ Test(llm_memory, chunks_of_a_loss_hold_their_logits_alone)
 			   1e-6 * logits);
 }
 
+/* Embedding and head are gathered from forward to backward, of the layers two
+ * at a time, and one layer's gradients are summed. */
+Test(llm_memory, fsdp_gathers_ends_and_two_layers)
+{
+	struct llm_architecture model = find("Llama-3-8B");
+	struct llm_layout l = spread(64, 1, 1, 1, 1);
+	struct llm_parameters p;
+	double whole;
+
+	llm_count_parameters(&model, &p);
+	l.shard = LLM_DDP;
+	whole = hold(&model, l, "H100").temporary;
+	l.shard = LLM_FSDP;
+	cr_expect_float_eq(hold(&model, l, "H100").temporary - whole,
+			   2 * (p.embedding + p.head) +
+				   (2 * 2 + 4) * (p.attention + p.mlp),
+			   1e5);
+}
+
 Test(llm_memory, one_gpu_has_no_communicators)
 {
 	struct llm_architecture model = find("Qwen2.5-0.5B");

@@ -117,9 +117,74 @@ Test(llm_work, operators_make_every_second_matrix_again)
 	work = describe("Llama-3-8B", l);
 	same(work.hardware_flops - work.flops,
 	     32 * 2 * again * l.seq * l.global_batch, "again");
-	/* Input, q, v, attention and its 32 sums, w1, w2. */
+	/* Input, q, v, attention and its 32 sums, w1; without a compiler w2. */
 	same(work.layers[LLM_DENSE].activation_bytes,
-	     4096.0 * (2 * (4 * 4096 + 1024 + 14336) + 32 * 4), "kept");
+	     4096.0 * (2 * (3 * 4096 + 1024 + 14336) + 32 * 4), "kept");
+	l.fused_kernels = false;
+	work = describe("Llama-3-8B", l);
+	same(work.layers[LLM_DENSE].activation_bytes,
+	     4096.0 * (2 * (4 * 4096 + 1024 + 14336) + 32 * 4), "w2 too");
+}
+
+/* Of a copy of the logits in 32 bits log-softmax is kept, and two gradients are
+ * made, with tp one more; of the logits themselves these are there, too. */
+Test(llm_work, operators_of_a_loss_hold_a_tensor_each)
+{
+	const struct {
+		int tp, bytes;
+		bool whole;
+		double kept, working;
+	} cases[] = {{1, 4, false, 4, 8},
+		     {1, 2, false, 2, 6},
+		     {8, 4, false, 0.5, 1.5},
+		     {8, 2, true, 2, 6}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct llm_layout l = spread(8, cases[i].tp, 1, 1, 1);
+		const double logits = 128256.0 * l.seq;
+		struct llm_work work;
+
+		l.eager_loss = cases[i].bytes;
+		l.whole_logits = cases[i].whole;
+		work = describe("Llama-3-8B", l);
+		same(work.layers[LLM_HEAD].activation_bytes,
+		     logits * cases[i].kept + 2.0 * l.seq / l.tp * 4096 * 2,
+		     "kept");
+		same(work.layers[LLM_HEAD].working_bytes,
+		     logits * cases[i].working, "working");
+	}
+}
+
+/* A checkpoint that stops early leaves out the last of seven matrices. */
+Test(llm_work, an_early_stop_does_not_make_the_last_matrix)
+{
+	struct llm_layout l = spread(8, 1, 1, 1, 1);
+	struct llm_work work;
+	double whole;
+
+	l.recompute = LLM_RECOMPUTE_FULL;
+	work = describe("Llama-3-8B", l);
+	whole = work.hardware_flops;
+	l.early_stop = true;
+	work = describe("Llama-3-8B", l);
+	same(whole - work.hardware_flops,
+	     32 * 2 * 4096.0 * 14336 * l.seq * l.global_batch, "left out");
+}
+
+/* Where each matrix gathers its input: three for heads, two for a gate. */
+Test(llm_work, lone_inputs_are_gathered_each)
+{
+	struct llm_layout l = spread(8, 8, 1, 1, 1);
+	const double stream = 4096.0 * l.seq * 2;
+	const struct llm_pass *forward;
+	struct llm_work work;
+
+	l.lone_inputs = true;
+	l.fused_kernels = false;
+	work = describe("Llama-3-8B", l);
+	forward = &work.layers[LLM_DENSE].forward;
+	same(forward->pieces[0].bytes, 3 * stream, "heads");
+	same(forward->pieces[4].bytes, 2 * stream, "gate");
 }
 
 Test(llm_work, frozen_weights_have_no_gradients)
