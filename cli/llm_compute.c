@@ -113,18 +113,20 @@ static enum dist_error take_event(const json_t *event, void *arg,
 	struct profile *profile = arg;
 	const char *category = text_of(event, "cat");
 	const char *name = text_of(event, "name");
+	const json_t *details = json_object_get(event, "args");
 	double us = json_number_value(json_object_get(event, "dur"));
 	int device;
 
-	/* Of a step the host and the GPU have an annotation each. */
+	/* Of a step the host and the GPU have an annotation each. The step that
+	 * follows the last one has one, too: it has only begun. */
 	if (strncmp(name, "ProfilerStep#", 13) == 0 &&
-	    strcmp(category, "gpu_user_annotation") != 0)
+	    strcmp(category, "gpu_user_annotation") != 0 &&
+	    !json_is_false(json_object_get(details, "finished")))
 		profile->steps++;
 	if (strcmp(category, "kernel") != 0 &&
 	    (strcmp(category, "gpu_memcpy") != 0 || !strstr(name, "DtoD")))
 		return DIST_OK;
-	device = (int)json_integer_value(
-		json_object_get(json_object_get(event, "args"), "device"));
+	device = (int)json_integer_value(json_object_get(details, "device"));
 	if (profile->device >= 0 && device != profile->device)
 		return dist__refuse(
 			message,

@@ -48,6 +48,19 @@ for step in range(2):
             }
         )
     ts += 1000
+# PyTorch 2.11 notes the step that follows, which has only begun.
+events.append(
+    {
+        "ph": "X",
+        "cat": "user_annotation",
+        "name": "ProfilerStep#6",
+        "pid": 0,
+        "tid": 1,
+        "ts": ts,
+        "dur": 500,
+        "args": {"finished": False},
+    }
+)
 
 with open(__file__.replace("make.py", "step.json"), "w") as out:
     out.write('{"schemaVersion": 1,\n"deviceProperties": ')
