@@ -56,16 +56,17 @@ def kernels_before():
         expect("message", parts[0], left)
 
 
-def trains():
-    """DDP has what one process has that sees all ranks' inputs."""
+def network():
     torch.manual_seed(1)
-    alone = torch.nn.Sequential(*[torch.nn.Linear(512, 512) for _ in range(8)],
-                                torch.nn.Linear(512, 1)).to(here).double()
-    model = DistributedDataParallel(
-        torch.nn.Sequential(*[torch.nn.Linear(512, 512) for _ in range(8)],
-                            torch.nn.Linear(512, 1)).to(here).double(),
-        bucket_cap_mb=1)
-    model.module.load_state_dict(alone.state_dict())
+    return torch.nn.Sequential(
+        *[torch.nn.Linear(512, 512) for _ in range(8)],
+        torch.nn.Linear(512, 1)).to(here).double()
+
+
+def trains(several):
+    """The model of several ranks has what one process has that sees all
+    ranks' inputs."""
+    alone, model = network(), several(network())
     steps = [torch.optim.SGD(one.parameters(), 0.01)
              for one in (alone, model)]
     for number in range(20):
@@ -78,7 +79,28 @@ def trains():
             one(part).square().mean().backward()
             step.step()
     for a, b in zip(alone.parameters(), model.parameters()):
+        b = b.full_tensor() if hasattr(b, "full_tensor") else b
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)
+
+
+def data_parallel():
+    trains(lambda model: DistributedDataParallel(model, bucket_cap_mb=1))
+
+
+def sharded():
+    try:
+        from torch.distributed.fsdp import fully_shard
+    except ImportError:
+        return
+    from torch.distributed.device_mesh import init_device_mesh
+    mesh = init_device_mesh("cuda", (size,))
+
+    def shard(model):
+        for layer in model:
+            fully_shard(layer, mesh=mesh)
+        return fully_shard(model, mesh=mesh)
+
+    trains(shard)
 
 
 def objects():
@@ -88,7 +110,7 @@ def objects():
         sys.exit("rank %d: objects: %s" % (rank, got))
 
 
-for part in (kernels_before, trains, objects):
+for part in (kernels_before, data_parallel, sharded, objects):
     part()
 dist.barrier()
 if rank == 0:
