@@ -1,8 +1,8 @@
 """Steps of one GPU that others published, or with --measured those measured
-on one H100 (torch-steps-h100.tsv), and what the roofline says of them: python3
-tests/torch/roofline_published.py [--measured] [FIRST ROWS]. No constant of the
-roofline was fitted to these rows; the share of the float32 peak was set with
-those marked * in sight."""
+on one H100 and one H200 (torch-steps-*.tsv), and what the roofline says of
+them: python3 tests/torch/roofline_published.py [--measured [h100 | h200]]
+[FIRST ROWS]. No constant of the roofline was fitted to these rows; the share
+of the float32 peak was set with those marked * in sight."""
 
 import contextlib
 import csv
@@ -50,7 +50,7 @@ ROWS = (
 
 STEPS = os.path.join(
     os.path.dirname(os.path.abspath(__file__)),
-    "../../scenarios/measured/hardware/torch-steps-h100.tsv",
+    "../../scenarios/measured/hardware/torch-steps-%s.tsv",
 )
 
 
@@ -77,8 +77,8 @@ def summary(what, errors):
     )
 
 
-def measured_rows():
-    with open(STEPS) as table:
+def measured_rows(gpu):
+    with open(STEPS % gpu) as table:
         lines = [line for line in table if line[0] != "#"]
     rows = list(csv.DictReader(lines, delimiter="\t"))
     for row in rows:
@@ -87,8 +87,8 @@ def measured_rows():
     return rows
 
 
-def measured(count):
-    rows = measured_rows()[:count]
+def measured(gpu="h100", count=None):
+    rows = measured_rows(gpu)[: count and int(count)]
     errors = {"blind": [], "absolute error": [], "memory": []}
     print("measured  blind predicted  error   GB predicted  step")
     for row in rows:
@@ -111,7 +111,7 @@ def measured(count):
 def main():
     words = sys.argv[1:]
     if words[:1] == ["--measured"]:
-        return measured(int(words[1]) if words[1:] else None)
+        return measured(*words[1:])
     count = int(words[0]) if words else len(ROWS)
     errors = []
     print("published predicted  error  step")
