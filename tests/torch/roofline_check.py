@@ -93,9 +93,15 @@ def main():
         predicted = roofline_published.predict(*row[:3])
         near("step of %s on %s" % (row[1], row[0]), predicted, row[3], 0.1)
     near("copy over the link", link(), 4 * (1 << 26) / 51e9, 0.01)
+    rows = roofline_published.measured_rows("h100")[3:4]
     # Before torch 2.9 a norm of llama.py is several kernels, which keep more.
-    has_norm = hasattr(torch.ops.aten, "_fused_rms_norm")
-    for row in roofline_published.measured_rows()[3:6 if has_norm else 4:2]:
+    if hasattr(torch.ops.aten, "_fused_rms_norm"):
+        rows += [
+            row
+            for row in roofline_published.measured_rows("h200")
+            if row["arguments"].startswith("--size olmoe --layers 8 ")
+        ]
+    for row in rows:
         step = roofline_published.run(
             row["gpu"], row["script"], row["arguments"]
         )

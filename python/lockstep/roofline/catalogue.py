@@ -39,6 +39,7 @@ class Gpu:
         self.host_link = 12e9
         self.multiprocessors = 108
         self.matmul_share = 0.0
+        self.half_share = 0.0  # in 16 bits; 0: as matmul_share
         self.attention = {}  # (head, causal, sequence): FLOP/s
         self.cudnn = {}  # the same by cuDNN
         self.assumed = []
@@ -164,6 +165,7 @@ def read_devices(path):
         for column, (what, unit) in COLUMNS.items():
             if device[column] != "-":
                 yield [name, what, device[column], unit, "spec"]
+        yield [name, "like", device["like"], "GPU", "spec"]
 
 
 def read_rows(path):
@@ -193,6 +195,8 @@ def take_row(gpu, what, value, unit):
         gpu.multiprocessors = int(value)
     elif what == "matmul share of the peak":
         gpu.matmul_share = value
+    elif what == "matmul share of the peak in 16 bits":
+        gpu.half_share = value
     elif attention:
         library, head, mask, sequence = attention.groups()
         key = (int(head), mask == "causal", int(sequence))
@@ -200,12 +204,27 @@ def take_row(gpu, what, value, unit):
         rates[key] = value * 1e12
 
 
+def take_attention(gpu, like, rows):
+    """At the same share of the peak as the GPU that stands for this one where
+    nothing was measured of it."""
+    label, other = read_label(like), Gpu(like)
+    for row in rows:
+        if read_label(row[0])[:2] == label[:2] and row[1] != "like":
+            take_row(other, row[1], float(row[2]), row[3])
+    if other.attention:
+        scale = gpu.peaks["half"] / other.peaks["half"]
+        for own, theirs in ((gpu.attention, other.attention),
+                            (gpu.cudnn, other.cudnn)):  # fmt: skip
+            own.update((key, scale * rate) for key, rate in theirs.items())
+        gpu.assumed.append("attention as on " + like.replace("-", " "))
+
+
 def find(name, path=None):
     """The GPU called name; raises Unknown with a list of those there are."""
     path = path or find_table()
     kind, form, size = read_label(name)
     rows = list(read_rows(path))
-    gpu, title = Gpu(name), ""
+    gpu, title, like = Gpu(name), "", "-"
     sized = [r for r in rows if r[1] == "memory"]
     if not size:
         own = [
@@ -223,12 +242,17 @@ def find(name, path=None):
             continue
         if len(row[0]) > len(title):
             title = row[0]
-        take_row(gpu, row[1], float(row[2]), row[3])
+        if row[1] == "like":
+            like = row[2]
+        else:
+            take_row(gpu, row[1], float(row[2]), row[3])
     if not gpu.bandwidth or not gpu.peaks:
         raise Unknown(
             "GPU '%s': expected one of %s" % (name, ", ".join(names(path)))
         )
     gpu.name = title
+    if not gpu.attention and like != "-" and not kind.startswith("mi"):
+        take_attention(gpu, like, rows)
     gpu.settle()
     return gpu
 

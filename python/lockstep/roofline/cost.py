@@ -26,6 +26,12 @@ FLOAT_ATTENTION = 0.43  # attention outside fp16/bf16, of the float32 peak
 # not begin at multiples of 16 bytes; compiled code pads them.
 UNALIGNED = 0.98e12
 UNROLLED = 2.5e9  # elements/s of an SM, by kernels that load one at a time
+# The next four were measured in steps on H200 (torch-steps-h200.tsv).
+PIECES = 1.7e9  # elements/s of an SM, by cat of what is not contiguous
+ATOMIC = 0.95e9  # elements/s of an SM, by index_add in 16 bits
+SUMMED = 3e9  # elements/s of an SM, by index_put that adds, after a sort
+GROUPED = 0.9  # of what one product reaches, by those of experts in a launch
+ADAM = 4.8e9  # elements/s of an SM beside their traffic: H100 and H200 alike
 PLANES = 5.4e9  # elements/s of an SM, by cuDNN's batch norm of NCHW
 ON_CHIP = 1024  # elements of a row that a softmax reads once
 
@@ -34,6 +40,7 @@ ON_CHIP = 1024  # elements of a row that a softmax reads once
 PASSES = {
     "native_layer_norm": 1.4,
     "_softmax_backward_data": 2,  # a product first, written and read again
+    "_log_softmax_backward_data": 1.37,  # H200, and H100's cross entropy
     "native_batch_norm": 1.5,
     "_native_batch_norm_legit": 1.5,
     "cudnn_batch_norm": 1.5,
@@ -45,6 +52,11 @@ PASSES = {
     "native_group_norm": 1.5,
     "native_group_norm_backward": 5 / 3,
 }
+# By TensorIterator's kernels.
+ELEMENTWISE = {
+    "add", "add_", "sub", "sub_", "mul", "mul_", "div", "div_", "neg",
+    "clone", "_to_copy",
+}  # fmt: skip
 # Only what is selected is read, as large as the output.
 GATHERS = {
     "embedding", "index", "gather", "index_select", "nll_loss_forward",
@@ -107,14 +119,23 @@ class Product:
         self.kind, self.traffic = kind, traffic
         self.split = split  # k may be cut over the multiprocessors
         self.aligned = True
+        self.grouped = False  # of experts, in one launch
 
     @property
     def flops(self):
         return 2.0 * self.batch * self.m * self.n * self.k
 
+    def share(self, gpu):
+        """Of the peak, by large products."""
+        if self.kind == "fp32":
+            return FLOAT32_SHARE
+        share = gpu.matmul_share
+        if self.kind == "half":
+            share = gpu.half_share or share
+        return share * GROUPED if self.grouped else share
+
     def seconds(self, gpu):
-        share = FLOAT32_SHARE if self.kind == "fp32" else gpu.matmul_share
-        peak = gpu.peaks[self.kind] * share
+        peak = gpu.peaks[self.kind] * self.share(gpu)
         if not self.aligned and self.kind in ("half", "tf32"):
             peak = min(peak, UNALIGNED * gpu.multiprocessors)
         tiles = (
@@ -200,7 +221,9 @@ def all_products(name, args, out):
         else:
             k = -(-k // groups)
         traffic = size_of(a) + size_of(b) + size_of(out)
-        yield Product(groups, m, n, k, precision(a.dtype), traffic)
+        product = Product(groups, m, n, k, precision(a.dtype), traffic)
+        product.grouped = True
+        yield product
     elif name in ("convolution", "_convolution"):
         yield from conv_products(
             args[0], args[1], out, args[8], ["forward"], args[6]
@@ -261,15 +284,20 @@ def traffic(name, args, inputs, outputs, gpu):
     if name in GATHERS:
         return 2 * written
     if name in SHAPES_ONLY:
-        return 2 * written  # cleared, then filled
+        return written  # cleared; what is filled is one element a row
     if name == "embedding_dense_backward":
         return 2 * written + 2 * size_of(inputs[0])
     if name in OVERWRITES:
-        return written + sum(map(size_of, inputs[1:]))
+        moved = written + sum(map(size_of, inputs[1:]))
+        if name == "copy_" and not vectorized(inputs, outputs):
+            return at_least(moved, inputs[0], UNROLLED, gpu)
+        return moved
     read = sum(map(size_of, inputs))
     if name.startswith("_fused_adam"):
         parameters = sum(map(size_of, args[0]))
-        return 7 * parameters  # reads p, g, m, v; writes p, m, v
+        elements = sum(one.numel() for one in args[0])
+        # Reads p, g, m, v; writes p, m, v.
+        return 7 * parameters + as_bytes(elements, ADAM, gpu)
     if name.startswith("_fused_sgd"):
         return 5 * sum(map(size_of, args[0]))
     passes = PASSES.get(name, 1)
@@ -278,6 +306,16 @@ def traffic(name, args, inputs, outputs, gpu):
     moved = (read + written) * passes
     if name == "_to_copy" and written == 2 * read and inputs[0].dtype in HALVES:
         return at_least(moved, outputs[0], UNROLLED, gpu)
+    if name in ELEMENTWISE and not vectorized(inputs, outputs or args[:1]):
+        return at_least(moved, (outputs or args)[0], UNROLLED, gpu)
+    if name == "cat" and not all(one.is_contiguous() for one in inputs):
+        return at_least(moved, outputs[0], PIECES, gpu)
+    if name in ("index_add", "index_add_") and inputs[-1].dtype in HALVES:
+        return at_least(moved, inputs[-1], ATOMIC, gpu)
+    if name in ("index_put", "index_put_", "_index_put_impl_") and (
+        len(args) > 3 and args[3]
+    ):
+        return at_least(moved, args[2], SUMMED, gpu)
     if name == "masked_fill":  # copied, then filled
         return 2 * written + at_least(moved, outputs[0], UNROLLED, gpu)
     if "batch_norm" in name and inputs[0].dim() == 4 and not (
@@ -290,10 +328,37 @@ def traffic(name, args, inputs, outputs, gpu):
     return moved
 
 
+def as_bytes(elements, rate, gpu):
+    """What a copy moves while the SMs are at so many elements."""
+    return elements / (rate * gpu.multiprocessors) * gpu.copy
+
+
 def at_least(moved, tensor, rate, gpu):
     """moved, or as many bytes as a copy moves while the SMs are at tensor."""
-    seconds = tensor.numel() / (rate * gpu.multiprocessors)
-    return max(moved, seconds * gpu.copy)
+    return max(moved, as_bytes(tensor.numel(), rate, gpu))
+
+
+def vectorized(inputs, outputs):
+    """Whether PyTorch's TensorIterator may load several elements at once: all
+    tensors are alike in shape and strides, and dense; numbers do not count."""
+    tensors = [one for one in (*inputs, *outputs) if one.dim()]
+    if not tensors:
+        return True
+    first = tensors[0]
+    return all(
+        one.shape == first.shape and one.stride() == first.stride()
+        for one in tensors
+    ) and is_dense(first)
+
+
+def is_dense(tensor):
+    """Without gaps between its elements, in whatever order of dimensions."""
+    wanted = 1
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape)):
+        if size != 1 and stride != wanted:
+            return False
+        wanted *= size
+    return True
 
 
 def list_kernels(args):
