@@ -8,7 +8,8 @@ import socket
 
 from . import library
 
-_KEY = "lockstep/address"
+# torchrun's workers may find the store of those before them (torch 2.13).
+_KEY = "lockstep/address/" + os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
 
 
 @contextlib.contextmanager
@@ -27,6 +28,9 @@ def of(lib, store, rank, size, options):
         lib.store_free(ours)
         raise
     _kept.append((lib, ours))
+    if rank == 0:  # all have read it
+        with contextlib.suppress(RuntimeError, NotImplementedError):
+            store.delete_key(_KEY)
 
 
 # Borrowed until the group is destroyed; the system frees them at the end.

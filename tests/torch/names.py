@@ -122,6 +122,19 @@ def local_tensors():
         assert "a LocalTensor" in str(error), error
 
 
-for part in (groups, barriers, objects, places, operations, local_tensors):
+def addresses():
+    """The store may serve those who come after these ranks have died: nothing
+    of how these met stays in it."""
+    store = dist.distributed_c10d._world.pg_map[dist.group.WORLD][1]
+    while hasattr(store, "underlying_store"):
+        store = store.underlying_store
+    if hasattr(store, "list_keys"):
+        dist.barrier()
+        keys = [key for key in store.list_keys() if "lockstep/" in str(key)]
+        expect(keys, [])
+
+
+for part in (groups, barriers, objects, places, operations, local_tensors,
+             addresses):
     part()
 dist.destroy_process_group()
