@@ -120,7 +120,7 @@ expect_err '^              at all$'
 expect_err "^              at $scratch/raises.py:4 in check\$"
 echo 'raise ValueError("x" * 200)' >long.py
 expect 1 run long.py
-expect_err '^lockstep: rank 0 exited with status 1: ValueError: x{20,40}\.\.\.$'
+expect_err '^lockstep: rank 0 exited with status 1: ValueError: x{80,100}\.\.\.$'
 echo 'raise ModuleNotFoundError("No module named torch", name="torch")' >torchless.py
 expect 1 run torchless.py
 expect_err '^              /.*/python3[0-9.]* has no torch: PYTHON_EXEC names another Python$'

@@ -54,6 +54,7 @@ static void init(struct trial *t, int ranks)
 	layout->shard = LLM_DDP;
 	layout->overlap_grad = layout->overlap_param = false;
 	add(&layer->forward, FORWARD_NS);
+	add(&layer->again, FORWARD_NS);
 	add(&layer->backward, BACKWARD_NS);
 	layer->boundary_bytes = 4;
 }
