@@ -21,12 +21,13 @@ for module in ("torch.distributed", "torch._dynamo", "torch.optim",
         pass
 folder, commands = sys.argv[1], sys.argv[2:]
 if "RANK" not in os.environ:
-    for rank in range(int(os.environ["WORLD_SIZE"])):
+    size = int(os.environ["WORLD_SIZE"])
+    for rank in range(size):
         if os.fork() == 0:
             os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank))
             break
     else:
-        sys.exit(any(os.wait()[1] for _ in range(int(os.environ["WORLD_SIZE"]))))
+        sys.exit(any(os.wait()[1] for _ in range(size)))
 for n, command in enumerate(commands):
     child = os.fork()
     if child == 0:
