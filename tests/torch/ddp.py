@@ -1,6 +1,6 @@
 """DDP over Lockstep trains as over gloo, and every call does what gloo's does.
 
-ddp.py RANKS...: first what group.py does, by the same import of torch; then 8
+ddp.py RANKS...: first what group.py does, by the same import of torch; then 20
 steps of a model with several buckets, of which one layer goes unused in each;
 the parameters after them are the same bytes on 2 ranks, where a sum has one
 order, and within 1e-6 on more. So with parameters that go unused, gradients
@@ -18,7 +18,7 @@ from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 
 import group
 
-STEPS = 8
+STEPS = 20
 
 
 class Model(torch.nn.Module):
