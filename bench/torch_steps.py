@@ -2,8 +2,10 @@
 bench/torch_steps.py OUT [--traces FOLDER] < ROWS, a row `script arguments`. OUT
 gets a line for each row at once: the median of 10 steps after three, by the
 script's own clock around torch.cuda.synchronize, and its peak of memory. A row
-that begins with `*` is traced, too, by torch.profiler, in three more steps."""
+that begins with `*` is run again and traced by torch.profiler, two steps of
+five."""
 
+import argparse
 import contextlib
 import gc
 import importlib
@@ -90,12 +92,14 @@ def trace(script, arguments, file):
 
 
 def main():
-    out, folder = sys.argv[1], None
-    if sys.argv[2:3] == ["--traces"]:
-        folder = sys.argv[3]
-        os.makedirs(folder, exist_ok=True)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("out")
+    parser.add_argument("--traces", metavar="FOLDER")
+    options = parser.parse_args()
+    if options.traces:
+        os.makedirs(options.traces, exist_ok=True)
     sys.path.insert(0, "tests/torch")
-    with open(out, "w") as table:
+    with open(options.out, "w") as table:
         print(
             "script", "arguments", "ms", "least_ms", "most_ms", "num",
             "launch_ms", "peak_gb", "reserved_gb", sep="\t", file=table,
@@ -105,8 +109,8 @@ def main():
             try:
                 values = row(script, arguments)
                 print(*values, sep="\t", file=table, flush=True)
-                if line[0] == "*" and folder:
-                    name = "%s/%d.json.gz" % (folder, number)
+                if line[0] == "*" and options.traces:
+                    name = "%s/%d.json.gz" % (options.traces, number)
                     trace(script, arguments, name)
             except Exception as error:
                 print("%s: %s" % (line.strip(), error), file=sys.stderr)

@@ -23,7 +23,6 @@ SIZES = {
     "8b": Size(4096, 32, 8, 14336, 32, False),
     "olmoe": Size(2048, 16, 16, 1024, 16, False, 50304, 64, 8),
     "tiny": Size(256, 4, 2, 512, 2, True),
-    "tiny-experts": Size(256, 4, 4, 128, 2, True, 1024, 8, 2),
 }
 
 

@@ -1,8 +1,9 @@
 """Steps of one GPU that others published, or with --measured those measured
 on one H100 and one H200 (torch-steps-*.tsv), and what the roofline says of
 them: python3 tests/torch/roofline_published.py [--measured [h100 | h200]]
-[FIRST ROWS]. No constant of the roofline was fitted to these rows; the share
-of the float32 peak was set with those marked * in sight."""
+[FIRST ROWS]. No constant of the roofline was fitted to the time of these rows;
+the share of the float32 peak was set with those marked * in sight, and some
+rates of kernels are from traces of three of the H200's (docs/roofline.md)."""
 
 import contextlib
 import csv
